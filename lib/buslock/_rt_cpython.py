@@ -1,0 +1,131 @@
+"""The CPython half of `_rt`, with the same names. Boards do not need this file."""
+
+import asyncio
+import inspect
+from asyncio import CancelledError, create_task  # noqa: F401
+
+from . import _rt
+
+OUTSIDE = _rt.OUTSIDE
+
+_PERIOD = 1 << 30  # wraps like MicroPython's ticks on a 32-bit board
+
+
+class _Done:
+    def __await__(self):
+        return iter(())
+
+
+DONE = _Done()
+
+
+class given:
+    def __init__(self, result):
+        self._result = result
+
+    def __await__(self):
+        return self._result
+        yield
+
+
+def current_task():
+    try:
+        return asyncio.current_task() or OUTSIDE
+    except RuntimeError:
+        return OUTSIDE
+
+
+def loop_id():
+    """The running loop; None outside."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def ticks_ms():
+    # The loop's clock, so that a loop with a virtual clock is believed.
+    return int(asyncio.get_running_loop().time() * 1000) % _PERIOD
+
+
+def ticks_add(ticks, ms):
+    return (ticks + ms) % _PERIOD
+
+
+def ticks_diff(end, start):
+    return (end - start + _PERIOD // 2) % _PERIOD - _PERIOD // 2
+
+
+async def sleep_ms(ms):
+    await asyncio.sleep(ms / 1000)
+
+
+def is_awaitable(x):
+    return inspect.isawaitable(x)
+
+
+def ended(task):
+    return task is OUTSIDE or task.done()
+
+
+def task_name(task):
+    """The name given to the task, else that of its coroutine function."""
+    if task is OUTSIDE:
+        return "(no task)"
+    name = task.get_name()
+    return task.get_coro().__name__ if name.startswith("Task-") else name
+
+
+def can_resume(task):
+    """False if the task belongs to a closed loop."""
+    return not task.get_loop().is_closed()
+
+
+async def park(waiter, ms):
+    waiter.future = future = waiter.loop.create_future()
+    timer = None if ms is None else waiter.loop.call_later(ms / 1000, _time_out, future)
+    try:
+        # Cancelled here: the future is cancelled too, so wake() says False from then on.
+        await future
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+def _time_out(future):
+    if not future.done():
+        future.set_result(None)
+
+
+def wake(waiter):
+    future = waiter.future
+    if future.cancelled() or waiter.loop.is_closed():
+        return False
+    if not future.done():  # done: timed out, but not yet run, so it still sees the grant
+        future.set_result(None)
+    return True
+
+
+class Alarm:
+    """Cancels the running task after `ms`; Task.cancelling() tells this cancel from any other."""
+
+    def __init__(self, ms):
+        loop = asyncio.get_running_loop()
+        self._task = task = asyncio.current_task()
+        self._before = task.cancelling()
+        self._rang = False
+        self._timer = loop.call_later(ms / 1000, self._ring)
+
+    def _ring(self):
+        self._rang = True
+        self._task.cancel()
+
+    def stop(self, exc):
+        self._timer.cancel()
+        if not self._rang:
+            return False
+        return self._task.uncancel() <= self._before and isinstance(exc, CancelledError)
+
+
+async def settle():
+    """Nothing is left behind by an alarm here."""

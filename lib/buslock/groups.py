@@ -1,0 +1,101 @@
+"""Holds over several devices, of one bus or of more."""
+
+from ._rt import current_task, ticks_ms
+from .device import Device
+from .errors import NotCovered
+from .holds import BusHold, left_of
+from .lock import Hold
+from .waitqueue import check_ms
+
+
+class Grouped:
+    """The operations of several devices under one hold: each takes the device or its address first."""
+
+    def __init__(self, find):
+        self._find = find  # device or address: its session
+
+    def __getattr__(self, name):
+        def operation(device, *args, **kwargs):
+            return getattr(self._find(device), name)(*args, **kwargs)
+
+        return operation
+
+
+class GroupHold(BusHold):
+    """A BusHold whose block gets `regs`: operations with the device or address first."""
+
+    async def _enter(self):
+        await Hold._enter(self)
+        return Grouped(self._find)
+
+    def _find(self, device):
+        bus = self._bus
+        device = bus._device_of(device)
+        if device._bus is not bus or self._devices is not None and device not in self._devices:
+            raise NotCovered("%s is not covered by this hold of %s" % (device._label(), self._label()))
+        return bus._session_of(device, self)
+
+
+class SeveralHold(Hold):
+    """Devices of several buses, taken bus after bus in the order in which the buses were made."""
+
+    def __init__(self, devices, timeout_ms):
+        if not devices:
+            raise ValueError("hold() needs at least one device")
+        self._given = self
+        if timeout_ms is not None:
+            self._timeout = check_ms(timeout_ms)
+        buses = {}
+        for device in devices:
+            if not isinstance(device, Device):
+                raise TypeError("hold() takes device objects, not %r: make one with bus.device(...)" % (device,))
+            buses.setdefault(device._bus._serial, []).append(device)
+        self._groups = [(buses[serial][0]._bus, buses[serial]) for serial in sorted(buses)]
+        self._holds = []
+
+    @property
+    def keys(self):
+        return tuple([key for hold in self._holds for key in hold.keys])
+
+    def _label(self):
+        return " and ".join([bus.name for bus, _ in self._groups])
+
+    def _try(self):
+        return False
+
+    async def _enter(self):
+        await super()._enter()
+        return Grouped(self._find)
+
+    async def _take(self):
+        start = ticks_ms()
+        # Set-ups first, before any key of any bus is held.
+        for bus, devices in self._groups:
+            await bus._ready_for(devices, left_of(self._timeout, start))
+        try:
+            for bus, devices in self._groups:
+                hold = GroupHold(bus, devices, left_of(self._timeout, start), False)
+                await Hold._enter(hold)  # cancelled here: those before it are given back below
+                self._holds.append(hold)
+        except BaseException:
+            self._drop()
+            raise
+        self._task = current_task()
+
+    def _drop(self):
+        while self._holds:
+            hold = self._holds.pop()
+            if hold._task is not None:
+                hold._task = None
+                hold._drop()
+
+    def _find(self, device):
+        for hold in self._holds:
+            if hold._bus is device._bus:
+                return hold._find(device)
+        raise NotCovered("%s is not covered by this hold of %s" % (device._label(), self._label()))
+
+
+def hold(*devices, timeout_ms=None):
+    """`async with hold(a, b) as regs`: devices of several buses at once, without any danger of a deadlock."""
+    return SeveralHold(devices, timeout_ms)
