@@ -2,11 +2,15 @@
 
 import asyncio
 import inspect
+import sys
 from asyncio import CancelledError, create_task  # noqa: F401
 
 from . import _rt
 
 OUTSIDE = _rt.OUTSIDE
+
+if not hasattr(asyncio.Task, "uncancel"):
+    raise ImportError("buslock needs CPython 3.11 or newer (asyncio.Task.uncancel); this is " + sys.version)
 
 _PERIOD = 1 << 30  # wraps like MicroPython's ticks on a 32-bit board
 
@@ -106,6 +110,11 @@ def wake(waiter):
     return True
 
 
+def being_cancelled(waiter):
+    """True if a parked task was cancelled and has not run since."""
+    return waiter.future.cancelled()
+
+
 class Alarm:
     """Cancels the running task after `ms`; Task.cancelling() tells this cancel from any other."""
 
@@ -114,7 +123,8 @@ class Alarm:
         self._task = task = asyncio.current_task()
         self._before = task.cancelling()
         self._rang = False
-        self._timer = loop.call_later(ms / 1000, self._ring)
+        # With 0 it rings before a sleep(0) of the task is over.
+        self._timer = loop.call_later(ms / 1000, self._ring) if ms else loop.call_soon(self._ring)
 
     def _ring(self):
         self._rang = True

@@ -1,6 +1,6 @@
 """busio.I2C (CircuitPython, Blinka) with the method names of machine.I2C."""
 
-from .bus import NativeLocked
+from .native import NativeLocked
 
 
 class BusioI2C:
@@ -8,6 +8,13 @@ class BusioI2C:
 
     def __init__(self, i2c):
         self.i2c = i2c
+
+    def free(self):
+        """True if nobody has the native lock."""
+        if not self.i2c.try_lock():
+            return False
+        self.i2c.unlock()
+        return True
 
     def _lock(self):
         if not self.i2c.try_lock():
@@ -26,10 +33,41 @@ class BusioI2C:
         finally:
             i2c.unlock()
 
-    def writeto_mem(self, addr, reg, data, addrsize=8):
+    def writevto(self, addr, vector):
+        self.writeto(addr, b"".join(vector))
+
+    def writeto(self, addr, data, stop=True):
+        if not stop:
+            raise NotImplementedError("busio.I2C always sends STOP; a write cannot keep the wire")
         i2c = self._lock()
         try:
-            i2c.writeto(addr, reg.to_bytes(addrsize // 8, "big") + bytes(data))
+            i2c.writeto(addr, data)
+        finally:
+            i2c.unlock()
+
+    def readfrom(self, addr, nbytes):
+        buf = bytearray(nbytes)
+        self.readfrom_into(addr, buf)
+        return bytes(buf)
+
+    def readfrom_into(self, addr, buf):
+        i2c = self._lock()
+        try:
+            i2c.readfrom_into(addr, buf)
+        finally:
+            i2c.unlock()
+
+    def write_then_readinto(self, addr, out, buf):
+        i2c = self._lock()
+        try:
+            i2c.writeto_then_readfrom(addr, out, buf)
+        finally:
+            i2c.unlock()
+
+    def scan(self):
+        i2c = self._lock()
+        try:
+            return i2c.scan()
         finally:
             i2c.unlock()
 

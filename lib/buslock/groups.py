@@ -3,9 +3,9 @@
 from ._rt import current_task, ticks_ms
 from .device import Device
 from .errors import NotCovered
-from .holds import BusHold, left_of
-from .lock import Hold
-from .waitqueue import check_ms
+from .holding import Hold
+from .holds import BusHold
+from .waitqueue import check_ms, left_of
 
 
 class Grouped:
@@ -28,9 +28,11 @@ class GroupHold(BusHold):
         await Hold._enter(self)
         return Grouped(self._find)
 
+    _home = None  # the multiplexer channel whose addresses are meant
+
     def _find(self, device):
         bus = self._bus
-        device = bus._device_of(device)
+        device = (self._home or bus)._device_of(device)
         if device._bus is not bus or self._devices is not None and device not in self._devices:
             raise NotCovered("%s is not covered by this hold of %s" % (device._label(), self._label()))
         return bus._session_of(device, self)
@@ -43,8 +45,7 @@ class SeveralHold(Hold):
         if not devices:
             raise ValueError("hold() needs at least one device")
         self._given = self
-        if timeout_ms is not None:
-            self._timeout = check_ms(timeout_ms)
+        self._timeout = check_ms(timeout_ms)
         buses = {}
         for device in devices:
             if not isinstance(device, Device):
@@ -60,9 +61,6 @@ class SeveralHold(Hold):
     def _label(self):
         return " and ".join([bus.name for bus, _ in self._groups])
 
-    def _try(self):
-        return False
-
     async def _enter(self):
         await super()._enter()
         return Grouped(self._find)
@@ -71,7 +69,8 @@ class SeveralHold(Hold):
         start = ticks_ms()
         # Set-ups first, before any key of any bus is held.
         for bus, devices in self._groups:
-            await bus._ready_for(devices, left_of(self._timeout, start))
+            for device in devices:
+                await bus._open(device, left_of(self._timeout, start))
         try:
             for bus, devices in self._groups:
                 hold = GroupHold(bus, devices, left_of(self._timeout, start), False)

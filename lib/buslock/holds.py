@@ -1,16 +1,9 @@
-"""BusHold: keys of one bus, and its wire if asked for."""
+"""BusHold: keys of one bus, or all of it, and its wire if asked for."""
 
-from ._rt import current_task, ticks_diff, ticks_ms
+from ._rt import current_task, ticks_ms
 from .errors import NotHeld
-from .lock import Hold
-from .waitqueue import check_ms
-
-
-def left_of(timeout_ms, start):
-    """What is left of a time that began at `start`; None stays None."""
-    if not timeout_ms:
-        return timeout_ms
-    return max(0, timeout_ms - ticks_diff(ticks_ms(), start))
+from .holding import Hold
+from .waitqueue import check_ms, left_of
 
 
 def over(hold):
@@ -19,38 +12,36 @@ def over(hold):
 
 
 class BusHold(Hold):
-    """Keys of one bus, or all of it when `devices` is None; and its wire, if asked for."""
+    """`devices` None is the whole bus. What its block gets is the session of its device."""
 
-    _inner = None
-    _open = False  # a write without STOP is under way
+    _inner = None  # the table's hold
+    _epoch = None
+    _open = None  # the device to which a write without STOP is under way
 
     def __init__(self, bus, devices, timeout_ms, wire, prepare=True):
         self._bus = bus
         self._devices = devices
+        self._prepare = devices if prepare and devices is not None else ()
         self._given = self
-        if timeout_ms is not None:
-            self._timeout = check_ms(timeout_ms)
+        self._timeout = check_ms(timeout_ms)
         self.wire = wire
-        self._prepare = prepare
 
     @property
     def held(self):
-        return self._inner is not None and self._epoch is self._bus._epoch
+        return self._task is not None and self._epoch is self._bus._epoch
 
     @property
     def keys(self):
         return () if self._devices is None else tuple([device._key for device in self._devices])
 
     def _label(self):
-        bus = self._bus
-        return bus.name if self._devices is None else ", ".join([bus._label(key) for key in self.keys])
-
-    def _try(self):
-        return False
+        if self._devices is None:
+            return "all of " + self._bus.name
+        return ", ".join([device._label() for device in self._devices])
 
     async def _enter(self):
         await super()._enter()
-        return self._bus._session(self)
+        return self._bus._session_of(self._devices[0], self)
 
     def _keys_hold(self, timeout_ms):
         table = self._bus._table
@@ -63,26 +54,23 @@ class BusHold(Hold):
     async def _take(self):
         bus = self._bus
         start = ticks_ms()
-        left = self._timeout
         bus._refuse_wire_holder(self._label())
         while True:
-            await bus._ready_for(self._devices if self._prepare else None, left)  # cancelled here: nothing is held
-            left = left_of(self._timeout, start)
-            inner = self._keys_hold(left)
+            await bus._open(None, self._timeout)
+            for device in self._prepare:
+                await bus._open(device, left_of(self._timeout, start))  # cancelled here: nothing is held
+            inner = self._keys_hold(left_of(self._timeout, start))
             await inner._enter()  # cancelled here: nothing is owned
             # While this task stood in line, the bus may have been closed, or a set-up become due again.
-            if bus._usable(self._devices if self._prepare else None):
+            if bus._backend is not None and not bus._closing and all(device._ready for device in self._prepare):
                 break
             inner.release()
-            left = left_of(self._timeout, start)
         self._inner = inner
-        self._table = bus._table
         self._epoch = bus._epoch
-        self._wire_lock = bus._wire
         self._task = current_task()
         if self.wire:
             try:
-                await bus._keep_wire(self, left_of(self._timeout, start))
+                await bus._keep_wire(self, left_of(self._timeout, start))  # cancelled here: the keys are given back
             except BaseException:
                 self._task = None
                 self._drop()

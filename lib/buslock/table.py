@@ -1,23 +1,87 @@
 """LockTable: a lock for each key, that exists only while somebody holds the key or waits for it."""
 
-from ._rt import can_resume, current_task, ended, loop_id
-from .entries import Entry, Gate
-from .errors import Reentry
-from .keyholds import AllHold, KeyHold, ManyHold
-from .waitqueue import check_limit, check_ms, fail_all, wait
+from ._rt import current_task, given, loop_id
+from .holding import Hold
+from .rare import rare
+from .waitqueue import WaitQueue, check_ms, wait
 
 _POOL = 8  # entries kept for reuse
-_BUCKETS = 16
 
 
-def hash_tag(key):
-    """The part of a string key between the first `{` and the next `}`, when not empty; else the key."""
-    if isinstance(key, str):
-        start = key.find("{") + 1
-        end = key.find("}", start)
-        if start and end > start:
-            return key[start:end]
-    return key
+class KeyHold(Hold):
+    def __init__(self, table, key):
+        self._table = table
+        self._key = key
+        self._given = given(self)
+
+    def __aenter__(self):
+        table = self._table
+        key = self._key
+        given = self._given
+        if table._shut or given is None or key in table._entries:
+            return self._enter()
+        self._given = None
+        table._entries[key] = self
+        self._task = current_task()
+        return given
+
+    @property
+    def keys(self):
+        return (self._key,)
+
+    def _label(self):
+        return self._table._label(self._key)
+
+    def _take(self):
+        return self._table._take(self, self._timeout)
+
+    def _drop(self):
+        table = self._table
+        entry = table._entries[self._key]
+        if entry is self:
+            del table._entries[self._key]
+        else:
+            entry.holds.remove(self)
+            entry._advance()
+        if table._shut:
+            table._gate._advance()
+
+
+class Entry(WaitQueue):
+    """The line of one key. A key that nobody waits for has none: its hold stands in the table itself."""
+
+    def __init__(self, table):
+        super().__init__(table._limit)
+        self.table = table
+        self.holds = []
+        self._counts = table._counts
+
+    def _label(self):
+        return self.table._label(self.key)
+
+    def _holders(self):
+        return [hold._task for hold in self.holds]
+
+    def _advance(self):
+        holds = self.holds
+        while self._line:
+            hold = self._line[0].hold
+            if holds and not (hold.shared and holds[0].shared):
+                return
+            waiter = self._grant()
+            if waiter is not None:
+                holds.append(hold)
+                hold._task = waiter.holder
+        if not holds:
+            table = self.table
+            del table._entries[self.key]
+            self._since = None
+            if len(table._pool) < _POOL:
+                table._pool.append(self)
+
+    def _give_back(self, waiter):
+        waiter.hold._task = None
+        waiter.hold._drop()
 
 
 class LockTable:
@@ -29,22 +93,21 @@ class LockTable:
     key held) gets Reentry.
     """
 
+    _shut = False  # hold_all is in force or waited for
+    _all = None  # the AllHold in force
+    _gate = None  # the line of hold_all and of what came after it; made by the first hold_all
+    bus = None  # says how a key looks in messages
+
     def __init__(self, name=None, max_waiters=None, tag=None):
         if tag is not None and not callable(tag):
-            raise TypeError("tag is a function of the key, such as hash_tag, not %r" % (tag,))
+            raise TypeError("tag is a function of the key, such as hash_tag")
         self.name = name or "table"
-        self._limit = check_limit(max_waiters)
+        self._limit = check_ms(max_waiters)
         self._tag = tag
         self._loop = loop_id()
         self._entries = {}  # key: its only KeyHold, or an Entry when there is more to know
         self._pool = []
-        self._shut = False  # hold_all is in force or waited for
-        self._all = None  # the AllHold in force
-        self._gate = Gate(self)
         self._counts = {}
-        self._peak = 0
-        self._longest = (0, None)
-        self._histogram = None
 
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""
@@ -57,89 +120,22 @@ class LockTable:
             hold.shared = True
         return hold
 
-    _hold = hold
-
-    def hold_many(self, keys, timeout_ms=None, shared=False):
-        """All of `keys` (at least one), taken in one order; a key named twice counts once."""
-        return ManyHold(self, keys, timeout_ms, shared)
-
-    def hold_all(self, timeout_ms=None):
-        """Every key there is or could be. Waits for all holders; later arrivals queue behind it."""
-        return AllHold(self, timeout_ms)
-
-    def try_hold(self, key, shared=False):
-        """A hold in force, to be ended with release(); None if that would have to wait."""
-        hold = self.hold(key, None, shared)
-        key = hold._key
-        self._settle()
-        if self._shut and (self._all is not None or not self._holds_of(current_task())):
-            return None
-        if key in self._entries:
-            entry = self._entries[key]
-            first = entry if isinstance(entry, KeyHold) else entry.holds[0]
-            if entry is not first and entry._first is not None or not (shared and first.shared):
-                return None
-            if current_task() in self._entry(key)._holders():
-                return None
-            self._entry(key).holds.append(hold)
-        else:
-            self._entries[key] = hold
-        hold._given = None
-        hold._task = current_task()
-        return hold
+    def __getattr__(self, name):
+        """hold_many, hold_all, try_hold, waiters and stats: loaded on first use, methods from then on."""
+        return rare(self, LockTable, name, ("tablemore",))
 
     def __len__(self):
         """Keys that are held or waited for, and hold_all. 0 at rest."""
-        return len(self._entries) + self._gate._count + (self._all is not None)
+        gate = self._gate
+        return len(self._entries) + (self._all is not None) + (0 if gate is None else len(gate._line))
 
     def __contains__(self, key):
         if self._tag is not None:
             key = self._tag(key)
-        return key in self._entries or self._queued(key) > 0
-
-    def waiters(self, key):
-        """How many tasks wait for the key."""
-        if self._tag is not None:
-            key = self._tag(key)
-        entry = self._entries.get(key)
-        return self._queued(key) + (entry._count if isinstance(entry, Entry) else 0)
-
-    def _queued(self, key):
-        n = 0
-        waiter = self._gate._first
-        while waiter is not None:
-            n += getattr(waiter.hold, "_key", None) == key
-            waiter = waiter.next
-        return n
-
-    def stats(self):
-        """A dict of counters. `wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on."""
-        count = self._counts.get
-        return {
-            "entries": len(self._entries),
-            "peak_entries": max(self._peak, len(self._entries)),
-            "waits": count("waits", 0),
-            "timeouts": count("timeouts", 0),
-            "cancellations": count("cancellations", 0),
-            "rejections": count("rejections", 0),
-            "stale_holders": count("stale", 0),
-            "longest_queue": self._longest[0],
-            "longest_queue_key": self._longest[1],
-            "wait_ms": list(self._histogram or [0] * _BUCKETS),
-        }
+        return key in self._entries or self.waiters(key) > 0
 
     def _label(self, key):
-        return "%s/%s" % (self.name, key)
-
-    def _in_order(self, keys):
-        if isinstance(keys, str):
-            raise TypeError("keys is a collection of keys, not the string %r" % keys)
-        if self._tag is not None:
-            keys = [self._tag(key) for key in keys]
-        ordered = tuple(sorted(set(keys), key=_rank))
-        if not ordered:
-            raise ValueError("no keys at all: hold_many() needs at least one")
-        return ordered
+        return "%s/%s" % (self.name, key if self.bus is None else self.bus._show(key))
 
     def _holds(self):
         """Every hold in force."""
@@ -152,8 +148,22 @@ class LockTable:
                 for hold in entry.holds:
                     yield hold
 
-    def _holds_of(self, task):
-        return [hold for hold in self._holds() if hold._task is task]
+    def _hold_of(self, task, key):
+        """The hold by which `task` holds `key`; None."""
+        hold = self._all or self._entries.get(key)
+        if isinstance(hold, Entry):
+            for reader in hold.holds:
+                if reader._task is task:
+                    return reader
+        elif hold is not None and hold._task is task:
+            return hold
+        return None
+
+    def _any_hold_of(self, task):
+        for hold in self._holds():
+            if hold._task is task:
+                return hold
+        return None
 
     def _entry(self, key):
         """The key's Entry, made if there is none."""
@@ -164,25 +174,23 @@ class LockTable:
             if entry is not None:
                 new.holds.append(entry)
             self._entries[key] = entry = new
-            self._peak = max(self._peak, len(self._entries))
         return entry
-
-    def _forget(self, entry):
-        del self._entries[entry.key]
-        entry._since = None
-        if len(self._pool) < _POOL:
-            self._pool.append(entry)
 
     async def _take(self, hold, timeout_ms):
         """Take the key of `hold`, waiting if need be."""
         task = current_task()
         key = hold._key
-        self._settle()
-        mine = self._holds_of(task) if self._shut or key in self._entries else ()
-        for other in mine:
-            if other is self._all or other._key == key:
-                raise Reentry("%s: this task holds %s already" % (hold._label(), other._label()))
-        if self._shut and not mine:
+        hash(key)  # TypeError here and now, not in the task that opens the gate
+        if self._loop is not loop_id():
+            from .strays import settle_table
+
+            settle_table(self)
+        mine = self._hold_of(task, key)
+        if mine is not None:
+            from .refusals import reentry
+
+            raise reentry(hold._label(), mine._label())
+        if self._shut and self._any_hold_of(task) is None:
             queue = self._gate
         elif key not in self._entries:
             self._entries[key] = hold
@@ -190,49 +198,9 @@ class LockTable:
             return
         else:
             queue = self._entry(key)
-            if queue._first is None and hold.shared and queue.holds[0].shared:
+            if hold.shared and not queue._line and queue.holds[0].shared:
                 queue.holds.append(hold)
                 hold._task = task
                 return
         # Cancelled here: nothing is owned, see wait().
         await wait(queue, hold, task, timeout_ms)
-
-    def _settle(self):
-        """If the loop was replaced: holders that sleep in the old one never come back, and are discarded."""
-        if self._loop is loop_id():
-            return
-        self._loop = loop_id()
-        for hold in list(self._holds()):
-            if not ended(hold._task) and not can_resume(hold._task):
-                self._note("stale", self._gate)
-                hold._task = None
-                hold._drop()
-        self._gate._advance()
-
-    def _fail_all(self, error):
-        """Every waiter raises a fresh exception like `error`; the holders stay."""
-        fail_all(self._gate, error)
-        for entry in self._entries.values():
-            if isinstance(entry, Entry):
-                fail_all(entry, error)
-        self._gate._advance()
-
-    def _note(self, event, queue, waiter=None):
-        counts = self._counts
-        if event == "granted":
-            if self._histogram is None:
-                self._histogram = [0] * _BUCKETS
-            bucket = 0
-            ms = waiter.since
-            while ms and bucket < _BUCKETS - 1:
-                ms >>= 1
-                bucket += 1
-            self._histogram[bucket] += 1
-            return
-        counts[event] = counts.get(event, 0) + 1
-        if event == "waits" and queue._count > self._longest[0]:
-            self._longest = (queue._count, getattr(queue, "key", None))
-
-
-def _rank(key):
-    return (type(key).__name__, key)

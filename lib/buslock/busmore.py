@@ -1,0 +1,179 @@
+"""The methods of Bus that a plain operation does not need; the class loads them on first use."""
+
+from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_ms
+from .errors import BusClosed, BusError, LockTimeout, Reentry
+from .native import NativeLocked
+from .waitqueue import left_of
+
+METHODS = (
+    "hold",
+    "hold_all",
+    "call",
+    "aclose",
+    "reset",
+    "stats",
+    "_make",
+    "_look",
+    "_soil",
+    "_clean",
+    "_refuse_wire_holder",
+    "_keep_wire",
+    "_leave_wire",
+    "_again",
+    "_count",
+)
+
+
+def hold(bus, *devices, timeout_ms=None, wire=False):
+    """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
+    from .groups import GroupHold
+
+    if not devices:
+        raise ValueError("%s: hold() needs a device; the whole bus is hold_all()" % bus.name)
+    return GroupHold(bus, [bus._device_of(device) for device in devices], timeout_ms, wire)
+
+
+def hold_all(bus, timeout_ms=None):
+    """The whole bus: waits for every holder, and nobody else gets in."""
+    from .groups import GroupHold
+
+    return GroupHold(bus, None, timeout_ms, False)
+
+
+async def call(bus, device, function, *args, timeout_ms=None):
+    """Result of a synchronous `function(*args)`, with the device's key and the wire held and its set-up done."""
+    from .holds import BusHold
+
+    # Cancelled here: nothing is owned.
+    async with BusHold(bus, (bus._device_of(device),), timeout_ms, True):
+        result = function(*args)
+        if is_awaitable(result):
+            if hasattr(result, "close"):
+                result.close()
+            raise TypeError("%s: call() is for synchronous functions; use `async with device.hold()`" % bus.name)
+        return result
+
+
+async def aclose(bus, timeout_ms=None):
+    """Wait for the holders, fail the waiters (BusClosed), and close what our factory made. The next use makes it
+    anew. LockTimeout: still open."""
+    from .closing import aclose
+
+    await aclose(bus, timeout_ms)
+
+
+def reset(bus):
+    """Forget every holder and waiter, at the REPL after Ctrl-C, without a loop. Their sessions are dead (NotHeld);
+    the wire is cleaned and set-ups are run again before the next use."""
+    from .closing import reset
+
+    reset(bus)
+
+
+def stats(bus):
+    """A dict: that of the table, and the counters of the bus."""
+    stats = bus._table.stats()
+    for event in ("nacks", "errors", "retries", "recoveries"):
+        stats[event] = bus._table._counts.get(event, 0)
+    stats["wire_waits"] = bus._wire._counts.get("waits", 0)
+    return stats
+
+
+async def _make(bus, timeout_ms):
+    """The peripheral, by the factory: at once, or by a shared task when it is async."""
+    if bus._lazy is None:
+        from .lazy import Lazy
+
+        bus._lazy = Lazy(bus._factory, bus._close or _deinit)
+        bus._lazy.name = "making of " + bus.name
+    made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
+    if bus._backend is None:
+        bus._backend = bus._wrap(made)
+
+
+def _deinit(peripheral):
+    if hasattr(peripheral, "deinit"):
+        peripheral.deinit()
+
+
+def _look(bus):
+    """At the first use in a loop, and while closing."""
+    if bus._closing:
+        raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)
+    bus._loop = loop_id()
+
+
+def _soil(bus):
+    """Something may be left on the wire: clean before the next transfer."""
+    bus._dirty = True
+    bus._raw = None
+
+
+async def _clean(bus):
+    bus._dirty = False
+    bus._raw = bus._backend
+
+
+def _refuse_wire_holder(bus, wanted):
+    hold = bus._wire_hold
+    if hold is not None and hold._task is current_task():
+        raise Reentry(
+            "%s: this task holds the wire of %s with %s; name both in one hold()" % (wanted, bus.name, hold._label())
+        )
+
+
+async def _keep_wire(bus, hold, timeout_ms):
+    await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    bus._wire_hold = hold
+    if bus._dirty:
+        try:
+            await bus._clean()  # cancelled here: the wire is given back, still dirty
+        except BaseException:
+            bus._leave_wire(hold)
+            raise
+
+
+def _leave_wire(bus, hold):
+    bus._wire_hold = None
+    bus._channel = None  # whoever had the wire for himself may have switched a multiplexer
+    device = hold._open
+    if device is not None:
+        hold._open = None
+        bus._end_transfer(device)
+    if hold._epoch is bus._epoch:
+        bus._wire._pass_on()
+
+
+async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
+    """The transfer failed with the wire held: wait for the native lock, or try again, or raise."""
+    start = ticks_ms()
+    wire = bus._wire
+    while True:
+        if isinstance(error, NativeLocked):
+            left = left_of(timeout_ms, start)
+            if left == 0:
+                raise LockTimeout(
+                    "%s: its own lock (try_lock) is taken by code outside buslock; a display that owns the bus? "
+                    "displayio.release_displays() frees it, or bus.reset() if an earlier program left it" % bus.name
+                )
+        elif tries > 0 and isinstance(error, BusError) and not error.final:
+            tries -= 1
+            bus._count("retries")
+            if not mine:
+                wire._pass_on()
+        else:
+            raise error
+        try:
+            await sleep_ms(1)  # cancelled here: the caller gives back what is held
+            if not mine and wire._holder is not current_task():
+                await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
+            if bus._dirty:
+                await bus._clean()
+            return function(a, b)
+        except (NativeLocked, BusError) as failure:
+            error = failure
+
+
+def _count(bus, event):
+    counts = bus._table._counts
+    counts[event] = counts.get(event, 0) + 1

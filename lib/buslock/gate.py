@@ -1,0 +1,85 @@
+"""hold_all, and the gate of a LockTable at which it waits with those that came after it."""
+
+from ._rt import current_task, given, loop_id
+from .holding import Hold
+from .waitqueue import WaitQueue, check_ms, wait
+
+
+class AllHold(Hold):
+    keys = ()
+
+    def __init__(self, table, timeout_ms):
+        self._table = table
+        self._given = given(self)
+        self._timeout = check_ms(timeout_ms)
+        if table._gate is None:
+            table._gate = Gate(table)
+
+    def _label(self):
+        return self._table._gate._label()
+
+    async def _take(self):
+        table = self._table
+        if table._loop is not loop_id():
+            from .strays import settle_table
+
+            settle_table(table)
+        task = current_task()
+        mine = table._any_hold_of(task)
+        if mine is not None:
+            from .refusals import reentry
+
+            raise reentry(self._label(), mine._label())
+        if not table._shut and not table._entries:
+            table._shut = True
+            table._all = self
+            self._task = task
+            return
+        table._shut = True
+        try:
+            # Cancelled here: nothing is owned, see wait().
+            await wait(table._gate, self, task, self._timeout)
+        finally:
+            table._gate._advance()
+
+    def _drop(self):
+        self._table._all = None
+        self._table._gate._advance()
+
+
+class Gate(WaitQueue):
+    """The line of hold_all and of all that came after it and hold nothing yet."""
+
+    def __init__(self, table):
+        super().__init__(table._limit)
+        self.table = table
+        self._counts = table._counts
+
+    def _label(self):
+        return "all of " + self.table.name
+
+    def _holders(self):
+        return [hold._task for hold in self.table._holds()]
+
+    def _advance(self):
+        table = self.table
+        while table._all is None:
+            if not self._line:
+                table._shut = False
+                return
+            hold = self._line[0].hold
+            if isinstance(hold, AllHold):
+                if table._entries:
+                    return  # it waits for every holder
+                waiter = self._grant()
+                if waiter is not None:
+                    table._all = hold
+                    hold._task = waiter.holder
+            else:
+                entry = table._entry(hold._key)
+                entry._append(self._line.pop(0))
+                entry._advance()
+
+    def _give_back(self, waiter):
+        waiter.hold._task = None
+        waiter.hold._drop()

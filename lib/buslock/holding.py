@@ -1,0 +1,44 @@
+"""Hold: what every hold has in common."""
+
+from ._rt import DONE, current_task, ended
+
+
+class Hold:
+    """One holding, for one `async with`. `held` while in force; `release()` ends it early. Dead after its block."""
+
+    shared = False
+    _task = None  # the holder, while in force
+    _timeout = None
+    _given = None  # the awaitable of an __aenter__ that need not wait; None once used
+
+    @property
+    def held(self):
+        return self._task is not None
+
+    def __aenter__(self):
+        return self._enter()
+
+    async def _enter(self):
+        if self._given is None:
+            from .refusals import not_held, reentry
+
+            raise not_held(self._label(), None) if self._task is None else reentry(self._label())
+        self._given = None
+        await self._take()  # cancelled here: nothing is owned
+        return self
+
+    def __aexit__(self, exc_type, exc, tb):
+        if self._task is not None:
+            self._task = None
+            self._drop()
+        return DONE
+
+    def release(self):
+        """NotHeld if it is not in force, or if it is another live task's."""
+        task = self._task
+        if task is None or task is not current_task() and not ended(task):
+            from .refusals import not_held
+
+            raise not_held(self._label(), task)
+        self._task = None
+        self._drop()

@@ -1,0 +1,211 @@
+"""The methods of I2CBus that read_register does not need; the class loads them on first use."""
+
+from ._rt import current_task
+from .errors import NoAck, NotCovered
+from .faults import from_oserror
+from .i2c import I2CDevice
+
+METHODS = (
+    "read_register_into",
+    "write_register",
+    "update_register",
+    "scan",
+    "recover",
+    "mux",
+    "_check_address",
+    "_new_device",
+    "_show",
+    "_refuse_address",
+    "_take_aliases",
+    "_probe",
+    "_fault",
+    "_clean",
+    "_end_transfer",
+)
+
+
+def read_register_into(bus, addr, reg, buf, timeout_ms=None):
+    """The short form of `bus.device(addr).read_register_into(reg, buf)`."""
+    return bus._device_of(addr).read_register_into(reg, buf, timeout_ms)
+
+
+def write_register(bus, addr, reg, data, repeatable=False, timeout_ms=None):
+    """The short form of `bus.device(addr).write_register(reg, data)`."""
+    return bus._device_of(addr).write_register(reg, data, repeatable, timeout_ms)
+
+
+def update_register(bus, addr, reg, mask, value, timeout_ms=None):
+    """The short form of `bus.device(addr).update_register(reg, mask, value)`."""
+    return bus._device_of(addr).update_register(reg, mask, value, timeout_ms)
+
+
+async def scan(bus, timeout_ms=None):
+    """The addresses that answer, with the wire held for all of it."""
+    bus._refuse_wire_holder("scan")
+    await bus._open(None, timeout_ms)
+    # Cancelled here: nothing is owned.
+    return await bus._on_wire(None, timeout_ms, 0, _scan, bus)
+
+
+def _scan(bus, _):
+    try:
+        return list(bus._backend.scan())
+    except OSError as error:
+        raise bus._fault(error, None)
+
+
+async def recover(bus, timeout_ms=None):
+    """Free a stuck bus and make the peripheral anew; set-ups are due again. BusStuck if SDA or SCL stays low.
+
+    Takes the wire only, so it works inside a hold. Needs `scl=` and `sda=` to clock the bus.
+    """
+    from .recovery import recover
+
+    await recover(bus, timeout_ms)
+
+
+def mux(bus, addr, channels=8):
+    """A TCA9548A or the like at `addr`; `.channel(n)` behaves like a bus."""
+    from .mux import declare
+
+    return declare(bus, addr, channels)
+
+
+def _show(bus, key):
+    if isinstance(key, tuple):  # behind multiplexers: (multiplexer, channel, ..., address)
+        return "".join(["0x%02x.%d/" % key[i : i + 2] for i in range(0, len(key) - 1, 2)]) + "0x%02x" % key[-1]
+    return "0x%02x" % key
+
+
+def _check_address(bus, addr):
+    if type(addr) is not int:
+        if isinstance(addr, I2CDevice):
+            raise NotCovered("%s is on another bus than %s" % (addr._label(), bus.name))
+        raise TypeError("%s: an address is an int or a device, not %r" % (bus.name, addr))
+    if not 0 <= addr <= 0x7F:
+        text = ": 10-bit addresses are not supported" if 0x7F < addr < 0x400 else ""
+        raise ValueError("%s: address %s is not in 0..0x7f%s" % (bus.name, hex(addr), text))
+
+
+def _new_device(bus, addr):
+    bus._check_address(addr)
+    bus._refuse_address(addr)
+    for mux in bus._muxes:
+        mux._refuse_root(addr)
+    return GeneralCall(bus, addr) if addr == 0 else I2CDevice(bus, addr)
+
+
+class GeneralCall(I2CDevice):
+    """Address 0, which every chip may listen to: only for who holds the whole bus."""
+
+    _plain = False
+
+    def _slow(self, timeout_ms, repeatable, function, a, b):
+        self._check()
+        return super()._slow(timeout_ms, repeatable, function, a, b)
+
+    def hold(self, timeout_ms=None, wire=False):
+        self._check()
+        return super().hold(timeout_ms, wire)
+
+    def _check(self):
+        everything = self._bus._table._all
+        if everything is None or everything._task is not current_task():
+            raise NotCovered(
+                "%s is the general call, which all chips hear: use it inside bus.hold_all()" % self._label()
+            )
+
+
+class Alias(I2CDevice):
+    """Another address of a device, with the same key and the same set-up."""
+
+    _plain = False
+
+    def __init__(self, device, address):
+        super().__init__(device._bus, address)
+        self._main = device
+        self._key = device._key
+        self._explicit = True
+        self._addrsize = device._addrsize
+        self._last_register = device._last_register
+        self._retries = device._retries
+
+    @property
+    def _ready(self):
+        return self._main._ready
+
+    async def _make_ready(self, timeout_ms):
+        await self._main._make_ready(timeout_ms)
+
+    def _i2c(self):
+        return self._main._i2c()  # which opens the channel of a multiplexer
+
+    def _read_register(self, reg, nbytes):
+        self._i2c()
+        return super()._read_register(reg, nbytes)
+
+
+def _refuse_address(bus, addr):
+    """Nothing is before the bus itself."""
+
+
+def _take_aliases(bus, device, aliases):
+    devices = device._siblings()
+    for address in aliases:
+        bus._check_address(address)
+        known = devices.get(address)
+        if address == device.address or known is not None and (known._explicit or isinstance(known, Alias)):
+            raise ValueError("%s: the alias 0x%02x is a device of its own already" % (device._label(), address))
+    for address in aliases:
+        devices[address] = Alias(device, address)
+
+
+async def _probe(bus, me, timeout_ms):
+    device = me._device
+    if me is device and bus._table._hold_of(current_task(), device._key) is None:
+        # The key without a set-up. Cancelled here: nothing is owned.
+        await bus._open(None, timeout_ms)
+        async with bus._table.hold(device._key, timeout_ms):
+            return await bus._on_wire(None, timeout_ms, 0, _acknowledges, device)
+    hold = bus._wire_hold if me is device else me._hold
+    return await bus._on_wire(hold, timeout_ms, 0, _acknowledges, device)
+
+
+def _acknowledges(device, _):
+    i2c = device._i2c()
+    try:
+        if hasattr(i2c, "scan_for"):
+            return i2c.scan_for(device.address)
+        i2c.writeto(device.address, b"")
+        return True
+    except OSError as error:
+        fault = device._bus._fault(error, device)
+        if isinstance(fault, NoAck):
+            return False
+        raise fault
+
+
+def _fault(bus, error, device):
+    """The BusError for an OSError of the port. A bus that may be stuck is looked at before the next transfer."""
+    label = bus.name if device is None else device._label()
+    fault = from_oserror(error, label)
+    bus._count("nacks" if isinstance(fault, NoAck) else "errors")
+    if bus._channel is not None:
+        bus._channel = None  # what the multiplexer has open now is not known
+    if not isinstance(fault, NoAck):
+        bus._soil()
+    return fault
+
+
+async def _clean(bus):
+    """Called with the wire held, when something may be left on it."""
+    from .recovery import clean
+
+    await clean(bus)
+
+
+def _end_transfer(bus, device):
+    """A hold ends after a write without STOP."""
+    from .openwrites import end
+
+    end(bus, device)

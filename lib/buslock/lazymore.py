@@ -1,0 +1,145 @@
+"""The methods of Lazy that are needed when making or closing takes time; the class loads them on first use."""
+
+from ._rt import create_task, current_task, is_awaitable, loop_id, ticks_diff, ticks_ms
+from .errors import BusClosed
+from .refusals import fresh, reentry
+from .waitqueue import WaitQueue, check_ms, left_of, wait
+
+METHODS = (
+    "_outcome",
+    "_look",
+    "_closed",
+    "_abandon",
+    "_share",
+    "_make",
+    "_tell",
+    "aclose",
+    "stats",
+)
+
+
+class Line(WaitQueue):
+    """Those who wait for something to be over; all are let go at once."""
+
+    maker = None  # the task that is at work
+
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def _label(self):
+        return self.name
+
+    def _holders(self):
+        return () if self.maker is None else (self.maker,)
+
+    def _advance(self):
+        """Nobody is granted it before it is over."""
+
+    def _give_back(self, waiter):
+        """There is nothing to give back."""
+
+    def _release_all(self, outcome):
+        while self._line:
+            self._line[0].hold = outcome
+            self._grant()
+
+
+def _outcome(lazy, outcome):
+    if isinstance(outcome, BaseException):
+        raise fresh(outcome)
+    return outcome[0]
+
+
+def _look(lazy):
+    """Raise what there is to raise at a first look."""
+    if lazy.state == "starting" and lazy._loop is not loop_id():
+        lazy._abandon()
+    elif lazy._closing is not None:
+        raise lazy._closed()
+    elif lazy.state == "failed" and ticks_diff(ticks_ms(), lazy._since) < lazy._retry_ms:
+        raise fresh(lazy._error)
+    elif lazy._task is not None and lazy._task is current_task():
+        raise reentry(lazy.name, "the making of it")
+
+
+def _closed(lazy):
+    return BusClosed("%s was closed meanwhile; ask again when aclose() has returned" % lazy.name)
+
+
+def _abandon(lazy):
+    """The loop in which it was being made was replaced: that task never ends."""
+    lazy.state = "empty"
+    lazy._closing = lazy._task = None
+    if lazy._line is not None:
+        lazy._line._release_all(lazy._closed())
+
+
+def _share(lazy, coroutine):
+    """Make it in a task of its own. Nobody is given that task: a cancelled caller would take it along."""
+    lazy._begun = False
+    if lazy._line is None:
+        lazy._line = Line(lazy.name)
+    lazy._task = lazy._line.maker = create_task(lazy._make(coroutine))
+
+
+async def _make(lazy, coroutine):
+    lazy._begun = True
+    try:
+        if lazy._closing is not None:  # closed before the first step, which no cancel can reach
+            coroutine.close()
+        elif lazy._factory_ms is None:
+            lazy._made(await coroutine)
+        else:
+            from .timeouts import wait_for_ms
+
+            lazy._made(await wait_for_ms(coroutine, lazy._factory_ms))
+    except Exception as error:
+        lazy._end("failed", error)
+    finally:
+        if lazy.state == "starting":  # cancelled, by aclose() or by the end of the loop
+            lazy._end("failed", lazy._closed())
+
+
+def _tell(lazy, outcome):
+    """Let those who wait go on with the outcome."""
+    lazy._task = lazy._line.maker = None
+    lazy._line._release_all(outcome if lazy._closing is None else lazy._closed())
+
+
+async def aclose(lazy, timeout_ms=None):
+    """Close the object, or stop making it; those who wait get BusClosed. The next `get()` makes it anew."""
+    check_ms(timeout_ms)
+    start = ticks_ms()
+    if lazy.state == "starting" and lazy._loop is not loop_id():
+        lazy._abandon()
+    task = current_task()
+    if task is lazy._task or lazy._closing is not None and task is lazy._closing.maker:
+        raise reentry(lazy.name, "the making or closing of it")
+    while lazy._closing is not None:
+        # Cancelled here: the other one goes on closing. If that one gives up, this one closes.
+        await wait(lazy._closing, None, task, left_of(timeout_ms, start))
+    lazy._closing = closers = Line("closing of " + lazy.name)
+    closers.maker = task
+    try:
+        if lazy.state == "starting":
+            if lazy._begun:
+                lazy._task.cancel()
+            # Cancelled here: the making has been told to stop, and stops.
+            await wait(lazy._line, None, task, left_of(timeout_ms, start))
+        made = lazy._object
+        lazy._object = None
+        lazy.state = "empty"
+        if made is not None and lazy._close is not None:
+            closing = lazy._close(made)
+            if is_awaitable(closing):
+                # Cancelled here: the close is interrupted and not tried again; the object is forgotten.
+                await closing
+    finally:
+        lazy._closing = None
+        closers._release_all(None)
+
+
+def stats(lazy):
+    """Calls of the factory, how many failed, and how long the last one took in ms."""
+    return {"state": lazy.state, "calls": lazy._calls, "failures": lazy._failures, "last_ms": lazy._last_ms}

@@ -1,0 +1,43 @@
+"""A write without STOP: the wire stays with the session's hold until its STOP."""
+
+
+async def write_open(me, data, timeout_ms):
+    device = me._device
+    bus = device._bus
+    if me is device:
+        raise ValueError("%s: stop=False keeps the wire, which only a session can: use device.hold()" % device._label())
+    me._free()
+    if bus._native is not None:
+        raise NotImplementedError("%s: busio.I2C always sends STOP; a write cannot keep the wire" % device._label())
+    hold = me._hold
+    if bus._wire_hold is not hold:
+        bus._refuse_wire_holder(device._label())
+        await bus._keep_wire(hold, timeout_ms)  # cancelled here: nothing is owned
+    # Cancelled here: the hold makes the STOP at its end.
+    return await bus._on_wire(hold, timeout_ms, 0, _write_open, me, data)
+
+
+def _write_open(me, data):
+    device = me._device
+    i2c = device._i2c()
+    data = b"".join(data) if isinstance(data, list) else data
+    me._hold._open = device
+    try:
+        acks = i2c.writeto(device.address, data, False)
+    except OSError as error:
+        raise device._failed(error)
+    if acks is not None and acks < len(data):
+        raise device._failed(OSError(5, "byte %d of %d was not acknowledged" % (acks + 1, len(data))))
+
+
+def end(bus, device):
+    """Make the STOP that is missing: SoftI2C has one; elsewhere an empty transfer to the same device ends it."""
+    i2c = bus._backend
+    try:
+        if hasattr(i2c, "stop"):
+            i2c.stop()
+        else:
+            i2c.writeto(device.address, b"")
+    except Exception as error:
+        # Called while a hold ends, so nothing is raised: the next user cleans up, and finds out if the bus is stuck.
+        bus._fault(error, device) if isinstance(error, OSError) else bus._soil()

@@ -1,0 +1,176 @@
+"""Stuck I2C buses: clocking a chip out of the middle of a byte, and making the peripheral anew."""
+
+import time
+
+from ._rt import current_task
+from .errors import BusStuck, TransferError
+
+_CLOCKS = 9  # I2C specification UM10204, 3.1.16 (bus clear): a chip lets go of SDA within nine clocks
+_STRETCH_US = 2000  # how long SCL may stay low after it was let go; SMBus allows 25 ms, but that blocks the loop
+_HALF_US = 5  # 100 kHz
+
+
+class Lines:
+    """SCL and SDA as pins: machine.Pin or its number, or a pin of CircuitPython's `board`."""
+
+    def __init__(self, scl, sda):
+        if scl is None or sda is None:
+            raise ValueError("scl= and sda= go together: give both pins, or none")
+        self.scl = scl
+        self.sda = sda
+
+    def stuck(self):
+        """'SCL' or 'SDA' if it is low while nobody talks, '' if neither, None if that cannot be seen."""
+        scl, sda = _pin(self.scl), _pin(self.sda)
+        if scl is None or sda is None:
+            return None
+        return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
+
+    def clear(self, name):
+        """Up to nine clocks until SDA is high, then STOP. BusStuck if a line stays low."""
+        scl, sda = _open_drain(self.scl), _open_drain(self.sda)
+        try:
+            _raise(scl, name)
+            for _ in range(_CLOCKS):
+                if sda.value():
+                    break
+                scl.value(0)
+                _pause()
+                _raise(scl, name)
+                _pause()
+            scl.value(0)
+            sda.value(0)
+            _pause()
+            _raise(scl, name)
+            _pause()
+            sda.value(1)  # SDA rises while SCL is high: STOP
+            _pause()
+            if not sda.value():
+                raise BusStuck(
+                    5,
+                    "%s: SDA stays low after %d clocks: switch the chips off and on, or find the short"
+                    % (name, _CLOCKS),
+                )
+        finally:
+            scl.done()
+            sda.done()
+
+
+def _raise(scl, name):
+    scl.value(1)
+    for _ in range(_STRETCH_US // 10):
+        if scl.value():
+            return
+        _pause()
+        _pause()
+    raise BusStuck(5, "%s: SCL stays low: a chip holds the clock, or the pull-up is missing" % name)
+
+
+def _pause():
+    if hasattr(time, "sleep_us"):
+        time.sleep_us(_HALF_US)
+
+
+def _pin(pin):
+    """A machine.Pin to look at; None where the peripheral owns the pins (CircuitPython)."""
+    if isinstance(pin, int):
+        from machine import Pin
+
+        return Pin(pin)
+    return pin if hasattr(pin, "init") else None
+
+
+class _MachinePin:
+    def __init__(self, pin):
+        pin.init(pin.OPEN_DRAIN, value=1)
+        self.value = pin.value
+
+    def done(self):
+        """The peripheral takes the pin back when it is made anew."""
+
+
+class _DigitalPin:
+    def __init__(self, pin):
+        from digitalio import DigitalInOut, DriveMode
+
+        self.pin = DigitalInOut(pin)
+        self.pin.switch_to_output(True, DriveMode.OPEN_DRAIN)
+
+    def value(self, *level):
+        if not level:
+            return self.pin.value
+        self.pin.value = level[0]
+        return None
+
+    def done(self):
+        self.pin.deinit()
+
+
+def _open_drain(pin):
+    found = _pin(pin)
+    return _DigitalPin(pin) if found is None else _MachinePin(found)
+
+
+async def recover(bus, timeout_ms):
+    hold = bus._wire_hold
+    if hold is not None and hold._task is current_task():
+        await _recover(bus)
+        return
+    # Cancelled here: nothing is owned.
+    await bus._wire.acquire(timeout_ms)
+    try:
+        await _recover(bus)  # cancelled here: dirty, so the next user does it
+    finally:
+        if bus._wire._holder is current_task():
+            bus._wire._pass_on()
+
+
+async def clean(bus):
+    """Before the next transfer on a dirty bus: look at the lines, and recover once if one is low."""
+    lines = bus._lines
+    stuck = None if lines is None else lines.stuck()
+    if stuck or stuck is None and lines is not None and bus._factory is not None:
+        await _recover(bus)
+        return
+    bus._dirty = False
+    bus._raw = bus._backend
+
+
+async def _recover(bus):
+    bus._count("recoveries")
+    bus._soil()
+    bus._channel = None
+    for device in bus._devices.values():
+        device._due()
+    if bus._factory is not None and bus._lazy is not None:
+        bus._backend = None
+        await bus._lazy.aclose()  # on CircuitPython the pins belong to the peripheral until then
+    if bus._lines is not None:
+        bus._lines.clear(bus.name)
+    if bus._factory is not None:
+        await bus._make(None)
+    elif bus._lines is not None:
+        bus._backend = bus._wrap(_made_anew(bus))
+    bus._dirty = False
+    bus._raw = bus._backend
+
+
+def _made_anew(bus):
+    """A ready I2C object, with its pins taken back from GPIO."""
+    i2c = getattr(bus._backend, "i2c", bus._backend)
+    lines = bus._lines
+    scl, sda = _pin(lines.scl), _pin(lines.sda)
+    try:
+        i2c.init(scl=scl, sda=sda)  # SoftI2C
+        return i2c
+    except (AttributeError, OSError, TypeError):
+        pass
+    try:
+        # The others are made again under the number in their repr: "I2C(0, freq=...)".
+        return type(i2c)(int(repr(i2c).split("(")[1].split(",")[0]), scl=scl, sda=sda)
+    except (IndexError, OSError, TypeError, ValueError) as error:
+        raise TransferError(
+            5,
+            "%s: the bus is free, but %r cannot be made anew (%r): give I2CBus a function that makes it"
+            % (bus.name, i2c, error),
+        )

@@ -1,0 +1,29 @@
+"""Holders that sleep in a loop which `new_event_loop()` has replaced: they never come back, and are discarded."""
+
+from ._rt import can_resume, ended, loop_id
+
+
+def gone(task):
+    return not ended(task) and not can_resume(task)
+
+
+def settle_lock(lock):
+    lock._loop = loop_id()
+    if gone(lock._holder):
+        lock._count("stale")
+        bus = getattr(lock, "bus", None)
+        if bus is not None:  # a wire: nobody knows what is on it
+            bus._wire_hold = None
+            bus._soil()
+        lock._pass_on()
+
+
+def settle_table(table):
+    table._loop = loop_id()
+    for hold in list(table._holds()):
+        if gone(hold._task):
+            table._counts["stale"] = table._counts.get("stale", 0) + 1
+            hold._task = None
+            hold._drop()
+    if table._gate is not None:
+        table._gate._advance()

@@ -1,0 +1,108 @@
+"""The methods of LockTable that few programs need; the class loads them on first use."""
+
+from ._rt import current_task, given, loop_id, ticks_ms
+from .holding import Hold
+from .table import Entry, KeyHold
+from .tablestats import stats  # noqa: F401
+from .waitqueue import check_ms, left_of
+
+METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
+
+
+def hold_many(table, keys, timeout_ms=None, shared=False):
+    """All of `keys` (at least one), taken in one order; a key named twice counts once."""
+    return ManyHold(table, keys, timeout_ms, shared)
+
+
+def hold_all(table, timeout_ms=None):
+    """Every key there is or could be. Waits for all holders; later arrivals queue behind it."""
+    from .gate import AllHold
+
+    return AllHold(table, timeout_ms)
+
+
+def try_hold(table, key, shared=False):
+    """A hold in force, to be ended with release(); None if that would have to wait."""
+    hold = table.hold(key, None, shared)
+    if table._loop is not loop_id():
+        from .strays import settle_table
+
+        settle_table(table)
+    task = current_task()
+    key = hold._key
+    if table._shut and (table._all is not None or table._any_hold_of(task) is None):
+        return None
+    if key not in table._entries:
+        table._entries[key] = hold
+    else:
+        entry = table._entry(key)
+        if entry._line or not (hold.shared and entry.holds[0].shared) or task in entry._holders():
+            return None
+        entry.holds.append(hold)
+    hold._given = None
+    hold._task = task
+    return hold
+
+
+def waiters(table, key):
+    """How many tasks wait for the key."""
+    if table._tag is not None:
+        key = table._tag(key)
+    entry = table._entries.get(key)
+    n = len(entry._line) if isinstance(entry, Entry) else 0
+    if table._gate is not None:
+        for waiter in table._gate._line:
+            n += getattr(waiter.hold, "_key", None) == key
+    return n
+
+
+class ManyHold(Hold):
+    """Several keys, taken one after the other in one order that all share."""
+
+    def __init__(self, table, keys, timeout_ms, shared):
+        self._table = table
+        self._given = given(self)
+        self._timeout = check_ms(timeout_ms)
+        self.shared = bool(shared)
+        self.keys = in_order(table, keys)
+        self._holds = []
+
+    def _label(self):
+        return ", ".join([self._table._label(key) for key in self.keys])
+
+    async def _take(self):
+        start = ticks_ms()
+        try:
+            for key in self.keys:
+                hold = KeyHold(self._table, key)
+                hold.shared = self.shared
+                # Cancelled here: the keys taken so far are given back below.
+                await self._table._take(hold, left_of(self._timeout, start))
+                self._holds.append(hold)
+        except BaseException:
+            self._drop()
+            raise
+        self._task = current_task()
+
+    def _drop(self):
+        holds = self._holds
+        while holds:
+            hold = holds.pop()
+            if hold._task is not None:
+                hold._task = None
+                hold._drop()
+
+
+def in_order(table, keys):
+    if isinstance(keys, str):
+        raise TypeError("keys is a collection of keys, not the string %r" % keys)
+    if table._tag is not None:
+        keys = [table._tag(key) for key in keys]
+    ordered = tuple(sorted(set(keys), key=rank))
+    if not ordered:
+        raise ValueError("no keys at all: hold_many() needs at least one")
+    return ordered
+
+
+def rank(key):
+    return (type(key).__name__, key)

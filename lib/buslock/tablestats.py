@@ -1,0 +1,34 @@
+"""The statistics of a LockTable."""
+
+_BUCKETS = 16
+
+
+def arrived(queue):
+    """A task has just joined the line."""
+    counts = queue._counts
+    counts["waits"] = counts.get("waits", 0) + 1
+    counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries) if hasattr(queue, "table") else 0)
+    if len(queue._line) > counts.get("longest", 0):
+        counts["longest"] = len(queue._line)
+        counts["longest_key"] = getattr(queue, "key", None)
+
+
+def stats(table):
+    """A dict of counters. `wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on."""
+    count = table._counts.get
+    waits = [0] * _BUCKETS
+    for event in table._counts:
+        if isinstance(event, int):  # the length of bin(ms), as wait() counts it
+            waits[min(event - 2, _BUCKETS - 1)] += table._counts[event]
+    return {
+        "entries": len(table._entries),
+        "peak_entries": max(count("peak", 0), len(table._entries)),
+        "waits": count("waits", 0),
+        "timeouts": count("timeouts", 0),
+        "cancellations": count("cancellations", 0),
+        "rejections": count("rejections", 0),
+        "stale_holders": count("stale", 0),
+        "longest_queue": count("longest", 0),
+        "longest_queue_key": count("longest_key"),
+        "wait_ms": waits,
+    }

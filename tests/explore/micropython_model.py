@@ -1,0 +1,257 @@
+"""MicroPython's asyncio, as `_rt` sees it, in which the search decides which step comes next and when a timer is due.
+
+`core` stands in for `asyncio.core`. The rules are those of its source: `push` clears `task.data`, equal keys keep their
+order, `cancel` follows an awaited task and leaves a CancelledError in `data`.
+"""
+
+PERIOD = 1 << 30
+START = PERIOD - 3  # ticks wrap in the middle of every scenario with timers
+TRAIL = 12  # steps since its last mark by which a task's place is told; more than any await in the library has
+
+
+class CancelledError(BaseException):
+    pass
+
+
+class TimeoutError(Exception):
+    pass
+
+
+def ticks_add(ticks, ms):
+    return (ticks + ms) % PERIOD
+
+
+def ticks_diff(end, start):
+    return (end - start + PERIOD // 2) % PERIOD - PERIOD // 2
+
+
+class TaskQueue:
+    """The heap as a list: by key, equal keys in the order of their arrival."""
+
+    def __init__(self):
+        self.tasks = []
+
+    def peek(self):
+        return self.tasks[0] if self.tasks else None
+
+    def push(self, task, key=None):
+        if task in self.tasks:
+            core.complain("task %d was pushed twice" % task.number)
+            return
+        task.data = None
+        task.ph_key = core.now if key is None else key
+        i = len(self.tasks)
+        while i and ticks_diff(self.tasks[i - 1].ph_key, task.ph_key) > 0:
+            i -= 1
+        self.tasks.insert(i, task)
+
+    def pop(self):
+        return self.tasks.pop(0)
+
+    def remove(self, task):
+        if task not in self.tasks:
+            core.complain("task %d was removed from a queue that it is not in" % task.number)
+            return
+        self.tasks.remove(task)
+
+
+class Task:
+    def __init__(self, coro, globals=None):
+        self.coro = coro
+        self.data = None
+        self.state = True
+        self.ph_key = 0
+        self.number = len(core.tasks)
+        self.mark = None  # the place in the scenario that it passed last, see World.at()
+        self.trail = ""  # its steps since then
+        core.tasks.append(self)
+
+    def __iter__(self):
+        if self.state is True:
+            self.state = TaskQueue()
+        elif not self.state:
+            self.state = False
+        return self
+
+    __await__ = __iter__
+
+    def __next__(self):
+        if not self.state:
+            raise self.data
+        self.state.push(core.cur_task)
+        core.cur_task.data = self
+
+    def done(self):
+        return not self.state
+
+    def cancel(self):
+        if not self.state:
+            return False
+        if self is core.cur_task:
+            raise RuntimeError("can't cancel self")
+        task = self
+        while isinstance(task.data, Task):
+            task = task.data
+        if hasattr(task.data, "remove"):
+            task.data.remove(task)
+            core._task_queue.push(task)
+        elif ticks_diff(task.ph_key, core.now) > 0:
+            core._task_queue.remove(task)
+            core._task_queue.push(task)
+        task.data = CancelledError
+        return True
+
+    def condemned(self):
+        """Whether a CancelledError is on its way to it."""
+        return self.data is CancelledError or isinstance(self.data, CancelledError)
+
+    def place(self):
+        if not self.state:
+            return "done"
+        due = core.due(self) if self in core._task_queue.tasks else None
+        return (self.trail, due, self.data, self.state is True)
+
+
+class _Sleep:
+    """The one object behind every sleep, armed when it is called."""
+
+    state = None
+
+    def __iter__(self):
+        return self
+
+    __await__ = __iter__
+
+    def __next__(self):
+        if self.state is None:
+            raise StopIteration
+        core._task_queue.push(core.cur_task, self.state)
+        self.state = None
+
+
+class _Never:
+    """Yields once without being scheduled again."""
+
+    waiting = True
+
+    def __iter__(self):
+        return self
+
+    __await__ = __iter__
+
+    def __next__(self):
+        if self.waiting:
+            self.waiting = False
+            return
+        raise StopIteration
+
+
+class Core:
+    Task = Task
+    CancelledError = CancelledError
+    ticks_add = staticmethod(ticks_add)
+    ticks_diff = staticmethod(ticks_diff)
+    _never = _Never
+    _io_queue = None
+
+    def __init__(self):
+        self.reset(False, print)
+
+    def reset(self, any_order, complain):
+        """Everything as it is before the first task is made."""
+        self.any_order = any_order
+        self.complain = complain
+        self.now = START
+        self.tasks = []
+        self.cur_task = None
+        self._task_queue = TaskQueue()
+        self._sleep = _Sleep()
+
+    def ticks(self):
+        return self.now
+
+    def sleep_ms(self, ms):
+        if self._sleep.state is not None:
+            self.complain("a sleep was called and not awaited")
+        self._sleep.state = ticks_add(self.now, ms)
+        return self._sleep
+
+    def create_task(self, coro):
+        task = Task(coro)
+        self._task_queue.push(task)
+        return task
+
+    # What follows is the search's side.
+
+    def due(self, task):
+        """Milliseconds until it is due; 0 for one that is, however long."""
+        return max(0, ticks_diff(task.ph_key, self.now))
+
+    def options(self):
+        """What may happen next; nothing when every task has ended or waits for ever."""
+        tasks = self._task_queue.tasks
+        ready = [task for task in tasks if self.due(task) == 0]
+        if self.any_order:
+            options = ["r%d" % number for number in sorted([task.number for task in ready])]
+        else:
+            options = ["r"] if ready else []
+        if len(ready) < len(tasks):
+            options.append("t")
+        return options
+
+    def perform(self, option):
+        tasks = self._task_queue.tasks
+        if option == "t":
+            self.now = next(task.ph_key for task in tasks if self.due(task))
+            return None
+        task = tasks[0] if option == "r" else self.tasks[int(option[1:])]
+        tasks.remove(task)
+        self._step(task)
+        return task
+
+    def _step(self, task):
+        self.cur_task = task
+        cancelled = task.data
+        if len(task.trail) < TRAIL:
+            task.trail += "c" if cancelled else "r"
+        try:
+            if cancelled:
+                task.data = None
+                task.coro.throw(cancelled)
+            else:
+                task.coro.send(None)
+        except (StopIteration, CancelledError, Exception) as end:
+            self._end(task, end)
+        self.cur_task = None
+
+    def _end(self, task, end):
+        if task.data is not None:
+            self.complain("task %d ended while it stood in a queue" % task.number)
+        waiting = task.state
+        task.state = False
+        if waiting is not True:
+            while waiting.tasks:
+                self._task_queue.push(waiting.pop())
+        elif not isinstance(end, (StopIteration, CancelledError)):
+            self.complain("task %d ended with an error that nobody saw: %r" % (task.number, end))
+        task.data = end
+
+    def places(self):
+        """The model's part of the state: what the tasks are at, and in which order they will run."""
+        if self.any_order:
+            order = None
+        else:
+            order = [task for task in self._task_queue.tasks]
+        return (order, [task.place() for task in self.tasks])
+
+
+core = Core()
+
+
+class asyncio:
+    """What `import asyncio` gives the library."""
+
+    core = core
+    CancelledError = CancelledError
+    TimeoutError = TimeoutError
+    create_task = core.create_task

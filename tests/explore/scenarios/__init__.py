@@ -1,0 +1,1 @@
+"""The scenarios, by subject. catalogue.py names them all."""

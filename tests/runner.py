@@ -1,0 +1,106 @@
+"""The device side of the tests: runs tests of one module, and prints a line of JSON for each thing that happens.
+
+    runner.py FOLDER MODULE CLOCK TEST...      CLOCK is real, virtual or wrap
+
+FOLDER holds the module with its assertions rewritten, and comes first on the path. On a board, where there is no
+command line: `import runner; runner.run("test_lock", ["test_fifo"])`.
+"""
+
+import json
+import sys
+import time
+
+MARK = "@@buslock "
+
+def emit(event, **values):
+    values["event"] = event
+    print(MARK + json.dumps(values))
+
+
+def milliseconds():
+    return time.ticks_ms() if hasattr(time, "ticks_ms") else time.monotonic_ns() // 1000000
+
+
+def since(start):
+    now = milliseconds()
+    return time.ticks_diff(now, start) if hasattr(time, "ticks_diff") else now - start
+
+
+def run(module_name, names, clock="real"):
+    start = milliseconds()
+    try:
+        module = load(module_name, clock)
+    except Exception as e:
+        problem("load", e, start)
+        return
+    emit("ready", version=sys.version)
+    for name in names:
+        run_one(module, name)
+    emit("end")
+
+
+def load(module_name, clock):
+    choose_tasks(clock)
+    if clock != "real":
+        from support import clock as test_clock
+
+        test_clock.install(wrap=clock == "wrap")
+    from support import checks
+
+    module = __import__(module_name)
+    checks.install(module)
+    return module
+
+
+def choose_tasks(clock):
+    """Adafruit's ticks have 29 bits, those that C code stamps tasks with have 62 on a desk's VM.
+
+    The two agree in the first days after the machine's start. Later, and where the ticks are to wrap, the loop must use
+    the tasks that are written in Python.
+    """
+    if sys.implementation.name == "micropython" and (clock == "wrap" or time.ticks_ms() >> 28):
+        try:
+            import adafruit_ticks  # noqa: F401
+        except ImportError:
+            return
+        sys.modules["_asyncio"] = None
+
+
+def problem(where, e, start, **values):
+    from support.loop import format_exception
+    from support.outcome import Skip
+
+    if isinstance(e, Skip):
+        emit(where + "-skip", reason=str(e), ms=since(start), **values)
+    else:
+        emit(where + "-fail", text=format_exception(e), ms=since(start), **values)
+
+
+def run_one(module, name):
+    from support import clock, loop
+
+    simulator = sys.modules.get("buslock_sim.clock")
+    if simulator and clock.is_virtual():
+        simulator.use(clock)
+    emit("start", test=name)
+    start = milliseconds()
+    try:
+        complaints = loop.run(getattr(module, name))
+    except KeyboardInterrupt as e:  # the host's way to ask where a test hangs
+        waiting = "".join(["\nunfinished: " + coro for coro in loop.unfinished()])
+        emit("test-fail", test=name, text=loop.format_exception(e) + waiting, ms=since(start))
+        sys.exit(1)
+    except BaseException as e:
+        problem("test", e, start, test=name)
+        return
+    if complaints:
+        text = "The test left something behind.\n" + "\n".join(complaints)
+        emit("test-fail", test=name, text=text, ms=since(start))
+    else:
+        emit("test-pass", test=name, ms=since(start))
+
+
+if __name__ == "__main__":
+    folder, module_name, clock = sys.argv[1:4]
+    sys.path.insert(0, folder)
+    run(module_name, sys.argv[4:], clock)

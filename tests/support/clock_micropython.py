@@ -1,0 +1,169 @@
+"""Virtual time under MicroPython's asyncio and Adafruit's.
+
+The loop asks `core.ticks()` for the time and waits in `core._io_queue.wait_io_event(dt)`: one is replaced by the
+virtual clock, the other moves it. That leaves the stamps. The task queue written in C stamps what is pushed without a
+key with the *real* time, which is far behind the virtual one, so a task that was woken would overtake all that are
+ready, and orders would differ from those on a real clock. Queue therefore gives every push its virtual stamp.
+
+One push it cannot see: Task.cancel() in C pushes onto the C queue itself. So the C code gets a context of its own,
+whose `_task_queue` is the C queue inside Queue, and what it pushed there is known by its real stamp and put where it
+belongs.
+"""
+
+import asyncio
+import time
+from asyncio import core
+
+from support.outcome import Stuck
+
+try:
+    import adafruit_ticks
+
+    PERIOD_MS = 1 << 29
+except ImportError:
+    adafruit_ticks = None
+    PERIOD_MS = 1 << 62
+
+try:
+    from _asyncio import Task as _NativeTask
+except ImportError:
+    _NativeTask = None
+
+NATIVE = core.Task is _NativeTask
+AHEAD_MS = 1 << 26  # 18 hours, which no test takes in real time
+PATIENCE_MS = 600000  # virtual time that may pass while tasks wait for nothing but streams
+
+_context = {}  # what the C code takes for the globals of asyncio.core
+_first_virtual = 0
+
+
+def start_ms(wrap):
+    """Ahead of the real time by a distance that tells the stamps of one from those of the other."""
+    if wrap and not NATIVE:
+        return PERIOD_MS - 1000
+    return time.ticks_ms() + AHEAD_MS
+
+
+def install(clock):
+    global _first_virtual
+    _first_virtual = clock.ms()
+
+    def ticks():
+        return clock.ms() % PERIOD_MS
+
+    core.ticks = ticks
+    if adafruit_ticks:
+        adafruit_ticks.ticks_ms = ticks
+    _context.update(core.__dict__)
+    # core calls Task(coro, globals()), and finds this one first.
+    core.globals = lambda: _context
+    make = core.new_event_loop
+
+    def new_event_loop():
+        loop = make()
+        core._task_queue = Queue()
+        core._io_queue.wait_io_event = waiting(clock, core._task_queue, core._io_queue)
+        _context["cur_task"] = None
+        return loop
+
+    core.new_event_loop = asyncio.new_event_loop = new_event_loop
+    new_event_loop()
+
+
+def waiting(clock, queue, io):
+    """The wait_io_event of one loop: what it would have waited for has passed when it returns."""
+    poll = io.wait_io_event
+    idle = 0
+
+    def wait_io_event(dt):
+        nonlocal idle
+        poll(0)
+        queue.loop_pops_next = True
+        if dt == 0:
+            idle = 0
+            return
+        head = queue.peek()
+        if head is not None and core.ticks_diff(head.ph_key, core.ticks()) <= 0:
+            return  # a stream has woken it
+        if io.map:
+            dt = 1  # a simulated stream may have something to read at any time
+            idle = idle + 1 if head is None else 0
+        if head is None and (not io.map or idle > PATIENCE_MS):
+            raise Stuck("every task waits for something that can never come")
+        clock.add_us(dt * 1000)
+
+    return wait_io_event
+
+
+class Queue:
+    """core._task_queue with virtual stamps, in the order that the C queue has on a real clock."""
+
+    def __init__(self):
+        self.inner = core.TaskQueue()
+        self.entries = {}  # id(task): (its stamp, its number in the order of pushing)
+        self.pushed = 0
+        self.loop_pops_next = False
+        _context["_task_queue"] = self.inner
+
+    def push(self, task, key=None):
+        self._settle()
+        if key is None:
+            key = core.ticks()
+        self._enter(task, key)
+        self.inner.push(task, key)
+
+    def peek(self):
+        self._settle()
+        return self.inner.peek()
+
+    def pop(self):
+        self._settle()
+        task = self.inner.pop()
+        self.entries.pop(id(task), None)
+        if self.loop_pops_next:  # and not some other code that looks through the queue
+            self.loop_pops_next = False
+            _context["cur_task"] = task
+            # A cancel of a task that waits for this one, which is about to run, is passed on to it, and C code would
+            # remove it from the queue if its stamp were in the future.
+            data = task.data
+            self.inner.push(task, 0)
+            self.inner.remove(task)
+            task.data = data
+        return task
+
+    def remove(self, task):
+        self._settle()
+        self.inner.remove(task)
+        self.entries.pop(id(task), None)
+
+    def _enter(self, task, key):
+        self.pushed += 1
+        self.entries[id(task)] = (key, self.pushed)
+
+    def _settle(self):
+        """Gives the tasks that C code has pushed since the last call the place that they have on a real clock."""
+        if not NATIVE:
+            return
+        inner = self.inner
+        head = inner.peek()
+        if head is None or head.ph_key >= _first_virtual:
+            return
+        due = []
+        now = core.ticks()
+        while head is not None and head.ph_key < _first_virtual:
+            task = inner.pop()
+            entry = self.entries.get(id(task))
+            # One that was due already has not moved: its cancel only brought it a CancelledError. All others have come
+            # from later, or from another queue, to the end of those that are due.
+            if entry is None or core.ticks_diff(entry[0], now) > 0:
+                self._enter(task, now)
+            due.append(task)
+            head = inner.peek()
+        while head is not None and core.ticks_diff(head.ph_key, now) <= 0:
+            due.append(inner.pop())
+            head = inner.peek()
+        due.sort(key=lambda task: self.entries[id(task)])
+        for task in due:
+            data = task.data  # push() clears it, and with it the CancelledError
+            inner.push(task, self.entries[id(task)][0])
+            task.data = data

@@ -1,0 +1,179 @@
+"""The boards' files: which one is picked, and that they agree in what they offer."""
+
+import sys
+
+import boards
+
+MICROPYTHON_BOARDS = ("pico", "pico_w", "pico_2", "esp32_devkit", "esp32_s3", "esp8266")
+BUSIO_BOARDS = ("qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")
+PINS = ("I2C_SCL", "I2C_SDA", "SPI_SCK", "SPI_MOSI", "SPI_MISO", "SPI_CS", "UART_TX", "UART_RX")
+
+
+def raised(kind, function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+class Recorder:
+    """Stands in for a module: its functions return their name and what they were called with."""
+
+    def __init__(self, names):
+        for name in names:
+            setattr(self, name, self._make(name))
+
+    def _make(self, name):
+        def function(*args, **kwargs):
+            return name, args, kwargs
+
+        return function
+
+
+class Names:
+    """Stands in for CircuitPython's module board: every pin is its own name."""
+
+    board_id = "none"
+
+    def __getattr__(self, name):
+        return "board." + name
+
+
+class Modules:
+    """Puts objects in the place of modules for a block."""
+
+    def __init__(self, **modules):
+        self._modules = modules
+        self._before = {}
+
+    def __enter__(self):
+        for name in self._modules:
+            self._before[name] = sys.modules.get(name)
+            sys.modules[name] = self._modules[name]
+
+    def __exit__(self, kind, error, tb):
+        for name in self._before:
+            if self._before[name] is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = self._before[name]
+
+
+def test_boards_of_micropython_are_picked_by_their_machine():
+    for machine, name in (
+        ("Raspberry Pi Pico with RP2040", "pico"),
+        ("Raspberry Pi Pico W with RP2040", "pico_w"),
+        ("Raspberry Pi Pico2 with RP2350", "pico_2"),
+        ("Raspberry Pi Pico 2 W with RP2350", "pico_2"),
+        ("Raspberry Pi Pico2 with RP2350-RISCV", "pico_2"),
+        ("Generic ESP32 module with ESP32", "esp32_devkit"),
+        ("Generic ESP32 module with SPIRAM with ESP32", "esp32_devkit"),
+        ("Generic ESP32 module with OTA with ESP32", "esp32_devkit"),
+        ("Generic ESP32S3 module with ESP32S3", "esp32_s3"),
+        ("Generic ESP32S3 module with Octal-SPIRAM with ESP32-S3", "esp32_s3"),
+        ("ESP module (1M) with ESP8266", "esp8266"),
+    ):
+        assert boards.pick("micropython", "x", machine, None) == name
+
+
+def test_boards_of_circuitpython_are_picked_by_their_id():
+    assert boards.pick("circuitpython", "RP2040", "", "adafruit_qtpy_rp2040") == "qtpy_rp2040"
+    assert boards.pick("circuitpython", "x", "", "adafruit_feather_esp32s3_4mbflash_2mbpsram") == "feather_esp32s3"
+
+
+def test_a_desk_is_the_simulator():
+    assert boards.pick("micropython", "linux", "linux [GCC 14.2.1] version", None) == "sim"
+    assert boards.pick("micropython", "darwin", "", None) == "sim"
+    assert boards.pick("cpython", "linux", "", None) == "sim"
+    assert boards.pick("cpython", "linux", "Raspberry Pi 5 Model B", None) == "sim"  # without Blinka
+    assert boards.pick("cpython", "linux", "Raspberry Pi 5 Model B", "RASPBERRY_PI_5") == "raspberry_pi_blinka"
+
+
+def test_an_unknown_board_says_what_it_saw_and_the_way_out():
+    for seen in (
+        ("micropython", "esp32", "Generic ESP32C3 module with ESP32C3", None),
+        ("micropython", "rp2", "SparkFun Thing Plus RP2040 with RP2040", None),
+        ("micropython", "rp2", "Raspberry Pi Pico Z with RP2040", None),
+        ("micropython", "rp2", "", None),
+        ("circuitpython", "RP2040", "", "raspberry_pi_pico"),
+    ):
+        text = str(raised(RuntimeError, boards.pick, *seen))
+        assert (seen[2] or seen[1]) in text and str(seen[3]) in text and "this_board(" in text
+
+
+def test_boards_by_name():
+    assert boards.this_board("pico").NAME == "pico"
+    assert "pico_w" in str(raised(ValueError, boards.this_board, "pico_3"))
+    raised(TypeError, boards.this_board, 3)
+
+
+def test_every_board_has_the_interface():
+    with Modules(board=Names()):
+        for name in boards.NAMES:
+            board = boards.this_board(name)
+            assert name == board.NAME
+            for factory in ("i2c", "spi", "uart"):
+                assert callable(getattr(board, factory))
+            if name != "sim":
+                pins = [getattr(board, pin) for pin in PINS]
+                assert [pin for pin in pins if pins.count(pin) > 1] == []
+        raised(AttributeError, getattr, boards.this_board("qtpy_rp2040"), "I2C_SDL")
+
+
+def test_factories_of_micropython_boards():
+    machine = Recorder(("I2C", "SoftI2C", "SPI", "UART"))
+    machine.Pin = lambda number: number
+    with Modules(machine=machine):
+        for name in MICROPYTHON_BOARDS:
+            board = boards.this_board(name)
+            made, args, kwargs = board.i2c(freq=123)
+            assert made == ("SoftI2C" if name == "esp8266" else "I2C")
+            assert kwargs == {"scl": board.I2C_SCL, "sda": board.I2C_SDA, "freq": 123}
+            made, args, kwargs = board.spi(456)
+            assert made == "SPI" and len(args) == 1 and kwargs["baudrate"] == 456
+            made, args, kwargs = board.uart(789)
+            assert made == "UART" and len(args) == 1 and kwargs["baudrate"] == 789
+
+
+def test_factories_of_busio_boards():
+    with Modules(board=Names(), busio=Recorder(("I2C", "SPI", "UART"))):
+        for name in BUSIO_BOARDS:
+            board = boards.this_board(name)
+            # scl comes first
+            made, args, kwargs = board.i2c(freq=123)
+            assert made == "I2C" and args == (board.I2C_SCL, board.I2C_SDA)
+            assert kwargs == ({} if name == "raspberry_pi_blinka" else {"frequency": 123})
+            made, args, kwargs = board.spi()
+            assert made == "SPI" and args == (board.SPI_SCK,)
+            assert kwargs == {"MOSI": board.SPI_MOSI, "MISO": board.SPI_MISO}
+            made, args, kwargs = board.uart(789)
+            assert made == "UART" and args == (board.UART_TX, board.UART_RX) and kwargs["baudrate"] == 789
+
+
+def test_sim_has_three_chips():
+    board = boards.this_board()
+    assert board.NAME == "sim"
+    board.reset()
+    i2c = board.i2c()
+    assert i2c.scan() == [board.EXPANDER, board.THERMOMETER, board.PRESSURE]
+    assert i2c.readfrom_mem(board.THERMOMETER, 0, 2) == b"\x0a\xc0"
+    assert i2c.readfrom_mem(board.EXPANDER, 0x12, 2) == b"\xa5\x00"
+    assert i2c.readfrom_mem(board.PRESSURE, 0xF7, 3) == b"\x01\x8b\xcd"
+    assert board.I2C_SCL.value() == 1 and board.I2C_SDA.value() == 1
+    board.wire.check()
+
+
+def test_sim_can_be_reset_and_take_other_chips():
+    from buslock_sim import RegisterFile
+
+    board = boards.this_board("sim")
+    board.reset(port="soft")
+    board.wire.attach(0x50, RegisterFile())
+    assert 0x50 in board.i2c().scan()
+    board.i2c().start()
+    assert not board.wire.idle()
+    board.reset()
+    assert board.wire.idle() and 0x50 not in board.i2c().scan()
+    raised(NotImplementedError, board.spi)
+    raised(NotImplementedError, board.uart)

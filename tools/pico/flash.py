@@ -1,0 +1,55 @@
+"""The Pico's file system: a littlefs image made from files of the checkout, their sources compiled to .mpy."""
+# pyright: reportMissingImports=false
+
+from pathlib import Path
+
+from tools import deploy_build, environment
+
+ROOT = environment.ROOT
+# Where MicroPython's RPI_PICO firmware has its file system in the 2 MB of flash.
+START = 0xA0000
+BLOCK = 4096
+BLOCKS = 352
+DISK_VERSION = 0x00020000  # of littlefs, as this firmware writes it
+
+
+def image(files: dict[str, bytes]) -> bytes:
+    """A file system with {"/lib/buslock/lock.mpy": data}."""
+    from littlefs import LittleFS, UserContext
+
+    context = UserContext(buffsize=BLOCK * BLOCKS)
+    fs = LittleFS(
+        context=context, block_size=BLOCK, block_count=BLOCKS, prog_size=256, disk_version=DISK_VERSION
+    )
+    for path, data in sorted(files.items()):
+        fs.makedirs(path.rsplit("/", 1)[0] or "/", exist_ok=True)
+        with fs.open(path, "wb") as file:
+            file.write(data)
+    fs.unmount()
+    return bytes(context.buffer)
+
+
+def library(names=None) -> dict[str, bytes]:
+    """The library, or some modules of it, below /lib; tracebacks show the files of the checkout."""
+    names = deploy_build.modules() if names is None else names
+    return _compiled({f"/lib/{name}": ROOT / "lib" / name for name in deploy_build.sources(names)})
+
+
+def tree(folder: Path, target: str, leave_out=()) -> dict[str, bytes]:
+    """The .py files below a folder, compiled, below `target`."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        inside = path.relative_to(folder)
+        if inside.name not in leave_out and not any(part.startswith((".", "__py")) for part in inside.parts):
+            found[f"{target}/{inside.as_posix()}"] = path
+    return _compiled(found)
+
+
+def one(path: Path, target: str, shown_as: Path | None = None) -> dict[str, bytes]:
+    """One file, compiled, as `target`."""
+    return _compiled({target: path}, {target: str(shown_as or path)})
+
+
+def _compiled(paths: dict[str, Path], shown_as=None) -> dict[str, bytes]:
+    sources = {target: path.read_bytes() for target, path in paths.items()}
+    return deploy_build.compiled(sources, shown_as or {target: str(path) for target, path in paths.items()})

@@ -1,0 +1,72 @@
+"""Runs a program on real Pico firmware in the emulator, with the library, boards and simulated chips (tools/pico/desk.py).
+
+    python3 tools/pico/script.py examples/read_registers.py
+
+The first time it installs the emulator, and downloads the firmware unless PICO_UF2 names an image.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
+
+from tools import environment  # noqa: E402
+from tools.pico import firmware  # noqa: E402
+
+
+async def run(image: Path, program: Path, limit: float | None) -> int:
+    """1 if the program ended with an exception, 2 if it did not end in time."""
+    from tools.pico import flash
+    from tools.pico.board import Pico
+
+    files = {
+        **flash.library(),
+        **flash.tree(ROOT / "boards", "/boards"),
+        "/program.py": program.read_bytes(),
+    }
+    pico = Pico(image, files)
+    await pico.boot()
+    try:
+        code = "execfile('/program.py')\n"
+        _, errors = await pico.run_code(code, output=lambda text: print(text, end="", flush=True), limit=limit)
+    except TimeoutError:
+        print(f"-- not at its end after {limit:g} s ({pico.seconds:.1f} s of the board's time)", file=sys.stderr)
+        return 2
+    finally:
+        pico.stop()
+    if errors and "SystemExit" not in errors:
+        print(errors, end="", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tools/pico/script.py", description="Runs a program on the emulated Pico.")
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--limit", type=float, metavar="S", help="stop it after this many seconds of real time")
+    args = parser.parse_args(argv)
+    if not args.program.is_file():
+        parser.error(f"there is no {args.program}")
+    try:
+        image = firmware.find() or firmware.download()
+    except firmware.FirmwareError as e:
+        sys.exit(str(e))
+    if image is None:
+        sys.exit(f"no firmware image, and the download did not work: {firmware.NAME_ONE}")
+    failed = firmware.install()
+    if failed:
+        sys.exit(failed)
+    if Path(sys.prefix).resolve() != environment.VENV.resolve():
+        here = [str(environment.python()), str(Path(__file__).resolve()), *argv]
+        os.execv(here[0], here)
+    environment.say(f"{args.program} on {firmware.describe(image)}, Raspberry Pi Pico emulated by rp2040py")
+    return asyncio.run(run(image, args.program, args.limit))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
