@@ -267,7 +267,7 @@ async def test_a_parent_that_awaits_a_child_is_named():
 
 
 async def test_max_waiters():
-    """With max_waiters=2 a third waiter gets QueueFull at once, the holder is no waiter, and there is room again later."""
+    """With max_waiters=2 a third waiter gets QueueFull at once; the holder is no waiter, and room comes again."""
     lock = Lock("i2c0", max_waiters=2)
 
     async def display():
@@ -568,7 +568,8 @@ async def test_no_helper_task_for_a_wait():
         made.append(coro)
         return create_task(coro, **kwargs)
 
-    tasks = [asyncio.create_task(c) for c in (use(lock), use(lock.hold(50)), raises_async(LockTimeout, use(lock.hold(5))))]
+    late = raises_async(LockTimeout, use(lock.hold(5)))
+    tasks = [asyncio.create_task(coro) for coro in (use(lock), use(lock.hold(50)), late)]
     before = len(asyncio.all_tasks()) if sys.implementation.name == "cpython" else None
     module.create_task = asyncio.create_task = counted
     try:
@@ -595,6 +596,7 @@ async def test_a_spurious_wake_up_is_no_grant():
         except LockTimeout:
             return clock.now()
         lock.release()
+        return None
 
     for ms in (None, 50):
         await lock.acquire()

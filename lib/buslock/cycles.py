@@ -8,19 +8,27 @@ from .waitqueue import _waiting
 def check(queue):
     """WouldDeadlock if one of those that hold `queue` waits, directly or through others, for what I hold."""
     me = current_task()
-    seen = [queue]
-    ways = ["task '%s' asks for %s" % (task_name(me), queue._label())]  # how each of `seen` was come to
-    i = 0
-    while i < len(seen):
-        for task in seen[i]._holders():
-            way = "%s, held by task '%s'" % (ways[i], task_name(task))
+    queues = [queue]
+    ways = [None]  # for each queue: the index of the one before it on the way, and the task between the two
+    seen = {id(queue)}
+    for i, queue in enumerate(queues):  # grows as it goes
+        for task in queue._holders():
             if task is me:
-                raise WouldDeadlock(way + ": take them in one order, or all at once")
+                raise WouldDeadlock(_text(me, queues, ways, i))
             waiter = _waiting.get(task)
             # One that was granted or cancelled in this turn is on its way, and waits for nothing.
             if waiter is None or waiter.granted or waiter.error is not None or being_cancelled(waiter):
                 continue
-            if waiter.queue not in seen:
-                seen.append(waiter.queue)
-                ways.append("%s, which waits for %s" % (way, waiter.queue._label()))
-        i += 1
+            if id(waiter.queue) not in seen:
+                seen.add(id(waiter.queue))
+                queues.append(waiter.queue)
+                ways.append((i, task))
+
+
+def _text(me, queues, ways, i):
+    mine = task_name(me)
+    text = "%s, held by task '%s'" % (queues[i]._label(), mine)
+    while ways[i] is not None:
+        i, task = ways[i]
+        text = "%s, held by task '%s', which waits for %s" % (queues[i]._label(), task_name(task), text)
+    return "task '%s' asks for %s: take them in one order, or all at once" % (mine, text)

@@ -35,7 +35,7 @@ class Hold:
 
     def release(self):
         """NotHeld if it is not in force, or if it is another live task's."""
-        task = self._task
+        task = self._task if self.held else None
         if task is None or task is not current_task() and not ended(task):
             from .refusals import not_held
 

@@ -63,19 +63,6 @@ class Steps:
 async def gather_all(*awaitables):
     """Runs coroutines, or tasks, to their end, and returns the list of their results or exceptions.
 
-    Unlike asyncio.gather it never leaves the others running when one fails, and takes cancellations as results too.
+    Unlike a plain asyncio.gather it never leaves the others running when one fails; cancellations are results too.
     """
-    tasks = [a if hasattr(a, "cancel") else asyncio.create_task(a) for a in awaitables]
-    results = []
-    for task in tasks:
-        try:
-            results.append(await task)
-        except asyncio.CancelledError as e:
-            if not task.done():  # this call was cancelled, not the task
-                for t in tasks:
-                    t.cancel()
-                raise
-            results.append(e)
-        except Exception as e:
-            results.append(e)
-    return results
+    return await asyncio.gather(*awaitables, return_exceptions=True)
