@@ -168,7 +168,7 @@ def chosen(only: list[str]) -> list[str]:
             wanted.append(name)
         else:
             there = ", ".join(features())
-            raise BuildError(f"--only {name}: it takes {there}, a module of lib/buslock, or a program's file ending in .py")
+            raise BuildError(f"--only {name}: it takes {there}, a module of lib/buslock, or a program.py")
     return closure(wanted)
 
 

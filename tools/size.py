@@ -174,7 +174,7 @@ def compiled() -> dict[str, bytes]:
 
 
 def loaded_by(unix: Unix, use: str) -> list[str]:
-    """The modules that the use has loaded at its end, which are the same on every board; what others need comes first."""
+    """The modules that the use has loaded at its end, the same on every board; what others need comes first."""
     names = _answer(unix.run(LOADED.format(use=USES[use], mark=MARK)))
     order = [f"buslock.{module}" for module in deploy_build.closure(deploy_build.modules()) if module != "__init__"]
     return ["buslock", *(name for name in order if name in names)]

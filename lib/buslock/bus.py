@@ -16,6 +16,7 @@ class Bus:
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
     _native = None  # asks whether the port's own lock is free, where it has one
+    _awaits = False  # transfers are coroutines
     _lazy = None
     _loop = None
     _closing = False
@@ -102,7 +103,8 @@ class Bus:
         try:
             if self._dirty:
                 await self._clean()  # cancelled here: still dirty
-            return function(a, b)
+            result = function(a, b)
+            return await result if self._awaits else result
         except Exception as error:
             # A native lock is waited for; what may be tried again is, with the wire free in between.
             return await self._again(error, mine, timeout_ms, tries, function, a, b)

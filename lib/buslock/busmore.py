@@ -21,6 +21,9 @@ METHODS = (
     "_leave_wire",
     "_again",
     "_count",
+    "_configure_for",
+    "_wire_left",
+    "_forget",
 )
 
 
@@ -125,23 +128,40 @@ def _refuse_wire_holder(bus, wanted):
 async def _keep_wire(bus, hold, timeout_ms):
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
     bus._wire_hold = hold
-    if bus._dirty:
-        try:
+    try:
+        if bus._dirty:
             await bus._clean()  # cancelled here: the wire is given back, still dirty
-        except BaseException:
-            bus._leave_wire(hold)
-            raise
+        bus._configure_for(hold)
+    except BaseException:
+        bus._leave_wire(hold)
+        raise
+
+
+def _configure_for(bus, hold):
+    """The wire is held for a driver of its own: what it needs is set."""
+
+
+def _wire_left(bus, hold):
+    """The wire was held for a driver of its own, and is given back."""
+    bus._channel = None  # it may have switched a multiplexer
+
+
+def _forget(bus):
+    """Closed."""
 
 
 def _leave_wire(bus, hold):
     bus._wire_hold = None
-    bus._channel = None  # whoever had the wire for himself may have switched a multiplexer
     device = hold._open
     if device is not None:
         hold._open = None
         bus._end_transfer(device)
     if hold._epoch is bus._epoch:
-        bus._wire._pass_on()
+        try:
+            if hold.wire:
+                bus._wire_left(hold)
+        finally:
+            bus._wire._pass_on()
 
 
 async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
@@ -169,7 +189,8 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
                 await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
             if bus._dirty:
                 await bus._clean()
-            return function(a, b)
+            result = function(a, b)
+            return await result if bus._awaits else result
         except (NativeLocked, BusError) as failure:
             error = failure
 

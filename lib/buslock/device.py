@@ -9,6 +9,7 @@ class Device:
 
     _modules = ("devicemore",)
     _ready = True
+    _plain = True  # ready, and nothing about it needs the slow way
     _setup = None
     _starter = None  # the Lazy that runs the set-up
     _setting_up = None  # the task that runs it now
@@ -16,6 +17,19 @@ class Device:
     def __getattr__(self, name):
         """hold and more: loaded on first use, methods from then on."""
         return rare(self, Device, name, self._modules)
+
+    def _free(self):
+        """True if nobody has the key or the wire: a transfer that does not wait then needs neither."""
+        bus = self._bus
+        table = bus._table
+        return (
+            self._plain
+            and bus._raw is not None
+            and bus._wire._holder is None
+            and not table._shut
+            and self._key not in table._entries
+            and (bus._native is None or bus._native())
+        )
 
     def _label(self):
         return self._bus._table._label(self._key)

@@ -1,7 +1,7 @@
 """BusHold: keys of one bus, or all of it, and its wire if asked for."""
 
-from ._rt import current_task, ticks_ms
-from .errors import NotHeld
+from ._rt import DONE, current_task, ticks_ms
+from .errors import NotHeld, TransferError
 from .holding import Hold
 from .waitqueue import check_ms, left_of
 
@@ -26,6 +26,9 @@ class BusHold(Hold):
         self._timeout = check_ms(timeout_ms)
         self.wire = wire
 
+    _left = None  # a device whose chip select the block left active
+    _ours = False  # the wire is held for a selection, which drives CS itself
+
     @property
     def held(self):
         return self._task is not None and self._epoch is self._bus._epoch
@@ -42,6 +45,12 @@ class BusHold(Hold):
     async def _enter(self):
         await super()._enter()
         return self._bus._session_of(self._devices[0], self)
+
+    def __aexit__(self, exc_type, exc, tb):
+        super().__aexit__(exc_type, exc, tb)
+        if self._left is not None and exc_type is None:
+            raise TransferError(0, "%s: its chip select was left active; it is idle again" % self._left._label())
+        return DONE
 
     def _keys_hold(self, timeout_ms):
         table = self._bus._table

@@ -89,7 +89,6 @@ class I2CDevice(Operations, Device):
     _addrsize = 8
     _retries = 0
     _chunk = None
-    _plain = True  # ready, and nothing about it needs the slow way
 
     def __init__(self, bus, address):
         self._bus = bus
@@ -101,19 +100,6 @@ class I2CDevice(Operations, Device):
         if arguments != self._declared and arguments != I2CDevice._declared:
             self._declare(arguments)
         self._explicit = True
-
-    def _free(self):
-        """True if nobody has the key or the wire: a transfer that does not wait then needs neither."""
-        bus = self._bus
-        table = bus._table
-        return (
-            self._plain
-            and bus._raw is not None
-            and bus._wire._holder is None
-            and not table._shut
-            and self._key not in table._entries
-            and (bus._native is None or bus._native())
-        )
 
     def _slow(self, timeout_ms, repeatable, function, a, b):
         return self._bus._with_key(self, timeout_ms, self._retries if repeatable else 0, function, a, b)

@@ -1,11 +1,9 @@
 """Failures on order: which transfers to a chip go wrong, and how."""
 
-KINDS = ("nack", "timeout", "arbitration", "stuck_sda", "stuck_scl")
-
-
 class Faulty:
     """Something whose transfers can be told to fail."""
 
+    KINDS = ("nack", "timeout", "arbitration", "stuck_sda", "stuck_scl")
     faults = ()
 
     def fail(self, kind, at=None, times=1, chance=None, seed=1):
@@ -17,11 +15,15 @@ class Faulty:
         at is where: None at the address, else the number of the data byte, 0 for the first. Only a transfer
         that gets so far counts. chance=0.02 fails one in fifty at random, the same ones for the same seed.
         """
-        if kind not in KINDS:
-            raise ValueError("kind must be one of %s, not %r" % (", ".join(KINDS), kind))
+        self.plan(Plan(kind, at, times, chance, seed))
+
+    def plan(self, plan):
+        """Add a failure; ValueError if its kind is not one that can be had here."""
+        if plan.kind not in self.KINDS:
+            raise ValueError("kind must be one of %s, not %r" % (", ".join(self.KINDS), plan.kind))
         if not self.faults:
             self.faults = []
-        self.faults.append(_Plan(kind, at, times, chance, seed))
+        self.faults.append(plan)
 
     def fault_at(self, index, read):
         """What goes wrong at this byte, or None. Counts it."""
@@ -34,7 +36,9 @@ class Faulty:
         return None
 
 
-class _Plan:
+class Plan:
+    """One failure that was ordered."""
+
     def __init__(self, kind, at, times, chance, seed):
         self.kind = kind
         self.at = at

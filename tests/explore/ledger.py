@@ -38,6 +38,10 @@ class _Ask:
         self.since = now
         self.passes = passes  # it holds something already, and may overtake
 
+    def is_over(self):
+        """A cancellation is on its way to the task, or has arrived since it asked."""
+        return self.record.task.condemned() or "c" in self.record.task.trail
+
 
 class Ledger:
     def __init__(self, world):
@@ -64,10 +68,9 @@ class Ledger:
         for ask in self._asked:
             if ask is mine:
                 break
-            if not mine.passes and ask.claim.precedes(claim) and not ask.record.task.condemned():
-                world.complain(
-                    "order: task %d got %r before task %d, which had asked first", record.number, claim, ask.record.number
-                )
+            if not mine.passes and ask.claim.precedes(claim) and not ask.is_over():
+                first = ask.record.number
+                world.complain("order: task %d got %r before task %d, which asked first", record.number, claim, first)
         self._asked.remove(mine)
         self._held.append((record, claim))
 
@@ -95,6 +98,18 @@ class Ledger:
             if ask.record is record and ask.claim is claim:
                 return ask
         raise ValueError("it has not asked")
+
+    def blockers(self, record):
+        """Those for whom the task waits here."""
+        found = []
+        earlier = []
+        for ask in self._asked:
+            if ask.record is record:
+                found += [holder for holder, held in self._held if held.excludes(ask.claim)]
+                found += [other.record for other in earlier if other.claim.precedes(ask.claim)]
+            elif not ask.is_over():
+                earlier.append(ask)
+        return found
 
     def _spent(self, ask):
         return ask.limit and min(ask.limit, self._world.passed(ask.since))

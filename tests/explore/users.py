@@ -36,9 +36,9 @@ async def use(world, record, ledger, hold, claim, limit=None, inside=None):
     except errors.WouldDeadlock:
         if entered:
             raise
+        if not world.is_deadlock(record):
+            world.complain("cycle: there is none, and task %d was told of one", record.number)
         ledger.refused(record, claim, "cycle")
-        if not any([each.holds(record) for each in world.ledgers]):
-            world.complain("cycle: task %d holds nothing and was told of one", record.number)
         world.did(record, "cycle")
     except world.library.CancelledError:
         if not entered:

@@ -12,6 +12,7 @@ class Record:
         self.number = number
         self.task = None
         self.owed = False  # it was cancelled and has not seen that yet
+        self.lenient = False  # it may see a cancellation that was sent to another
         self.outcome = []
         self.scopes = []  # holds and deadlines that are only in its local variables
 
@@ -62,10 +63,11 @@ class World:
         record.task = self.library.asyncio.create_task(program(self, record, *args))
         return record
 
-    def choose(self, n):
-        """A number below n; the search tries all of them."""
+    def choose(self, n, remember=True):
+        """A number below n; the search tries all of them. Not to be remembered if marks tell it."""
         value = self._choose(n)
-        self._decisions.append(value)
+        if remember:
+            self._decisions.append(value)
         self.log("chosen: %d of %d", value, n)
         return value
 
@@ -98,8 +100,8 @@ class World:
     async def stagger(self):
         """Where tasks run in the order in which they became ready, this lets them begin in other orders too."""
         if not self._any_order:
-            for _ in range(self.choose(3)):
-                await self.pause("early")
+            for i in range(self.choose(3, False), 0, -1):
+                await self.pause("early %d" % i)
 
     def cancel(self, record):
         task = record.task
@@ -110,10 +112,15 @@ class World:
     def saw_cancel(self, record):
         """The task has caught a CancelledError."""
         self.log("task %d sees its cancellation", record.number)
-        if not record.owed:
+        if not record.owed and not record.lenient:
             self.complain("cancellation: task %d saw one that nobody sent", record.number)
         record.owed = False
         self.at(record, "cancelled")
+
+    def got_cancel(self, record):
+        """The task has a CancelledError in its hands, of whomever, and will see another or none."""
+        record.owed = False
+        record.lenient = True
 
     def now(self):
         return self._model.now
@@ -125,6 +132,21 @@ class World:
         if self.problem is None:
             self.problem = text % values if values else text
             self.log("PROBLEM " + self.problem)
+
+    def is_deadlock(self, record):
+        """Whether what the task asks for waits, over others or directly, for what the task holds."""
+        seen = []
+        left = [record]
+        while left:
+            other = left.pop()
+            for ledger in self.ledgers:
+                for blocker in ledger.blockers(other):
+                    if blocker is record:
+                        return True
+                    if blocker not in seen and not blocker.task.condemned():
+                        seen.append(blocker)
+                        left.append(blocker)
+        return False
 
     def log(self, text, *values):
         if self.verbose:

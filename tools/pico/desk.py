@@ -12,11 +12,12 @@ from tools import environment
 
 sys.path.append(str(environment.ROOT / "lib"))  # for buslock_sim, which runs in this process
 
-from boards import pico, sim  # noqa: E402
-from buslock_sim import Chip, IOExpander, RegisterFile, Thermometer, clock  # noqa: E402
-from tools.pico.i2c import I2CWire  # noqa: E402
-from tools.pico.spi import SPIPeer  # noqa: E402
-from tools.pico.uart import UARTPeer  # noqa: E402
+from buslock_sim import Chip, IOExpander, RegisterFile, Thermometer, clock
+
+from boards import pico, sim
+from tools.pico.i2c import I2CWire
+from tools.pico.spi import SPIPeer
+from tools.pico.uart import UARTPeer
 
 PICKY, STRETCHER, HANGER = 0x51, 0x52, 0x53
 

@@ -18,9 +18,7 @@ def image(files: dict[str, bytes]) -> bytes:
     from littlefs import LittleFS, UserContext
 
     context = UserContext(buffsize=BLOCK * BLOCKS)
-    fs = LittleFS(
-        context=context, block_size=BLOCK, block_count=BLOCKS, prog_size=256, disk_version=DISK_VERSION
-    )
+    fs = LittleFS(context=context, block_size=BLOCK, block_count=BLOCKS, prog_size=256, disk_version=DISK_VERSION)
     for path, data in sorted(files.items()):
         fs.makedirs(path.rsplit("/", 1)[0] or "/", exist_ok=True)
         with fs.open(path, "wb") as file:

@@ -1,4 +1,4 @@
-"""Runs a program on real Pico firmware in the emulator, with the library, boards and simulated chips (tools/pico/desk.py).
+"""Runs a program on real Pico firmware in the emulator, with the library, boards and the chips of tools/pico/desk.py.
 
     python3 tools/pico/script.py examples/read_registers.py
 

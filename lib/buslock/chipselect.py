@@ -1,0 +1,53 @@
+"""Chip selects: whatever the port calls a pin, as a function that drives it, or tells its level."""
+
+
+def chip_select(cs, active):
+    """(name, pin, drive) for a Pin, its number, a DigitalInOut or a pin of `board`; (None, None, None) for None.
+
+    drive(level) drives it, drive() tells its level. It is made an output with the idle level when it is first driven.
+    """
+    if cs is None:
+        return None, None, None
+    if isinstance(cs, (bool, str, float)):
+        raise TypeError("cs is a Pin, its number, a DigitalInOut, a pin of board, or None; not %r" % (cs,))
+    name = cs
+    if isinstance(cs, int):
+        from machine import Pin
+
+        cs = Pin(cs)
+    else:
+        name = repr(cs)
+    if hasattr(cs, "switch_to_output"):
+        return name, cs, _digital(cs, active)
+    if hasattr(cs, "init") and callable(cs):
+        return name, cs, _machine(cs, active)
+    from digitalio import DigitalInOut
+
+    return name, cs, _digital(DigitalInOut(cs), active)
+
+
+def _machine(pin, active):
+    ready = []
+
+    def drive(*level):
+        if not ready:
+            pin.init(pin.OUT, value=1 - active)
+            ready.append(True)
+        return pin(*level)
+
+    return drive
+
+
+def _digital(pin, active):
+    ready = []
+
+    def drive(*level):
+        if not ready:
+            pin.switch_to_output(value=bool(1 - active))
+            ready.append(True)
+        if not level:
+            return int(pin.value)
+        pin.value = bool(level[0])
+        return None
+
+    return drive

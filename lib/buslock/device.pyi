@@ -1,0 +1,2 @@
+class Device:
+    """Base of the devices of every kind of bus."""

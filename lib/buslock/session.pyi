@@ -1,0 +1,14 @@
+from .i2c import I2CDevice, _MoreOperations
+from .peripherals import ReadBuffer
+
+def session(device: I2CDevice, hold: object) -> I2CSession: ...
+
+class I2CSession(_MoreOperations):
+    async def write(
+        self,
+        *bufs: int | ReadBuffer,
+        stop: bool = True,
+        repeatable: bool = False,
+        timeout_ms: int | None = None,
+    ) -> None:
+        """The buffers (or ints 0..255), one after the other, as one write. `stop=False` keeps the wire."""

@@ -1,0 +1,13 @@
+from collections.abc import Awaitable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+class deadline:
+    def __init__(self, ms: int | None) -> None: ...
+    def __aenter__(self) -> Awaitable[None]: ...
+    def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: object
+    ) -> Awaitable[None]: ...
+
+async def wait_for_ms(awaitable: Awaitable[_T], ms: int | None) -> _T: ...

@@ -1,0 +1,51 @@
+"""The budgets of RAM are kept: on the emulated Pico if there is one, and on Unix MicroPython always."""
+
+import pytest
+
+from tools import size
+from tools.pico.available import needs_pico
+
+
+@pytest.fixture(scope="module")
+def unix():
+    return size.Unix()
+
+
+@pytest.fixture(scope="module")
+def modules(unix):
+    """What each use with a budget loads."""
+    return {use: size.loaded_by(unix, use) for use in size.BUDGETS}
+
+
+@pytest.mark.parametrize("use", size.BUDGETS)
+def test_budget_on_unix(use, unix, modules):
+    assert size.over_budget(use, unix, size.measure(unix, modules[use])) is None
+
+
+@pytest.mark.parametrize("use", size.BUDGETS)
+def test_budget_on_the_pico(use, unix, modules):
+    needs_pico()
+    pico = size.Pico()
+    found = size.measure(pico, modules[use])
+    assert size.over_budget(use, pico, found) is None
+    # What makes the budget of Unix a safe one.
+    assert size.measure(unix, modules[use]).total >= size.FACTOR * found.total
+
+
+def test_a_use_over_its_budget_is_told():
+    found = size.Use({"buslock": 100, "buslock.lock": 5 * 1024})
+    told = size.over_budget("Lock", size.Pico(), found)
+    assert told == "Lock keeps 5220 bytes on Pico; its budget there is 5120"
+    assert size.over_budget("Lock, waited for", size.Pico(), found) is None
+
+
+def test_lock_alone_does_not_load_the_buses(modules):
+    assert not {"buslock.i2c", "buslock.bus", "buslock.table"} & set(modules["Lock"])
+
+
+def test_report_names_every_module_and_use(unix):
+    names = ["buslock", "buslock.errors"]
+    use = size.measure(unix, names)
+    text = size.report({"Unix": {"Lock": use, "everything": use}})
+    assert all(word in text for word in ("__init__", "errors", "Lock", "everything", "5120"))
+    assert use.total > 0

@@ -1,0 +1,156 @@
+"""A simulated bus with chips, in the shape of every port: what the tests of I2C are built on.
+
+Two register files, an IO expander, a thermometer and an EEPROM share the wire. Each test ends with `rig.check()`.
+"""
+
+import asyncio
+import sys
+
+import buslock_sim
+from buslock import I2CBus
+from buslock_sim import (
+    EEPROM,
+    I2C,
+    BusioI2C,
+    IOExpander,
+    Pin,
+    RegisterFile,
+    SoftI2C,
+    Thermometer,
+    Wire,
+)
+
+MACHINE = ("rp2", "esp32", "stm32", "soft")
+BUSIO = ("circuitpython", "blinka")
+PORTS = MACHINE + BUSIO
+
+A = 0x10
+B = 0x11
+EXPANDER = 0x20
+THERMOMETER = 0x48
+MEMORY = 0x50
+NOBODY = 0x3C
+
+if hasattr(asyncio, "sleep_ms"):
+    sleep = asyncio.sleep_ms
+else:
+
+    async def sleep(ms):
+        await asyncio.sleep(ms / 1000)
+
+
+class Counter(RegisterFile):
+    """A register file that counts the clocks it saw while it held SDA, and the transfers that reached it."""
+
+    clocks = 0
+    starts = 0
+
+    def clock(self):
+        self.clocks += 1
+        super().clock()
+
+    def start(self, read):
+        self.starts += 1
+        return super().start(read)
+
+
+class NumberedI2C(I2C):
+    """I2C(0, scl=..., sda=...): made by number and pins, as on the boards."""
+
+    wires = {}
+
+    def __init__(self, number, scl=None, sda=None, freq=400000, port="rp2"):
+        self.number = number
+        super().__init__(self.wires[number], port, freq=freq)
+
+    def __repr__(self):
+        return "I2C(%d, freq=%d, scl=5, sda=4, timeout=50000)" % (self.number, self.freq)
+
+
+class Rig:
+    """`factory`: None for a ready object, "sync" or "async" for a function that makes one. `bus` has more arguments."""
+
+    def __init__(self, port="rp2", factory=None, pins=False, wire=None, **bus):
+        self.port = port
+        self.busio = port in BUSIO
+        self.made = []  # the peripherals
+        self.closed = []
+        if wire is None:
+            wire = Wire()
+            self.a = wire.attach(A, Counter(bytes(range(256))))
+            self.b = wire.attach(B, Counter(bytes(range(255, -1, -1))))
+            self.expander = wire.attach(EXPANDER, IOExpander())
+            self.thermometer = wire.attach(THERMOMETER, Thermometer(21.5, conversion_ms=20))
+            self.memory = wire.attach(MEMORY, EEPROM(size=1024, page=32))
+        self.wire = wire
+        if pins and self.busio:
+            # CircuitPython's pins are names; the module that makes them inputs and outputs is the simulator's.
+            sys.modules["digitalio"] = __import__("buslock_sim.digitalio", None, None, ("DigitalInOut",))
+            bus.update(scl=wire.scl, sda=wire.sda)
+        elif pins:
+            bus.update(scl=Pin(wire.scl), sda=Pin(wire.sda))
+        make = {None: self.make, "sync": lambda: self.make, "async": lambda: self.make_slowly}[factory]
+        self.bus = I2CBus(make(), **bus)
+
+    def make(self):
+        if self.busio:
+            i2c = BusioI2C(self.wire, port=self.port)
+        elif self.port == "soft":
+            i2c = SoftI2C(self.wire)
+        elif self.port == "numbered":
+            NumberedI2C.wires[0] = self.wire
+            i2c = NumberedI2C(0)
+        else:
+            i2c = I2C(self.wire, self.port, deinit=True)
+        self.made.append(i2c)
+        return i2c
+
+    async def make_slowly(self):
+        await sleep(1)
+        return self.make()
+
+    def check(self):
+        """At rest: no mistake on the wire, swallowed or not; nothing held, nobody waits."""
+        buslock_sim.check()
+        assert len(self.bus._table) == 0
+        assert not self.bus._wire.locked()
+        assert self.bus._wire.waiters == 0
+        assert self.wire.idle()
+
+    def steps(self):
+        """(operation, address) of what happened on the wire since the last call, without the bytes."""
+        steps = [step[:2] for step in self.wire.transcript.steps()]
+        self.wire.transcript.clear()
+        return steps
+
+    def users(self):
+        """The addresses that were started, in order."""
+        return [address for operation, address in self.steps() if operation in ("START", "RESTART")]
+
+
+def rigs(ports=PORTS, **arguments):
+    for port in ports:
+        yield Rig(port, **arguments)
+
+
+async def use_key(device, ms, log=None, name=None):
+    """Hold the device's key for a time, the wire free."""
+    async with device.hold():
+        if log is not None:
+            log.append(name)
+        await sleep(ms)
+
+
+async def use_wire(device, ms):
+    """Hold the device's key and the wire for a time."""
+    async with device.hold(wire=True):
+        await sleep(ms)
+
+
+async def cancel(task):
+    """Cancel and wait until it has ended."""
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        pass

@@ -1,0 +1,128 @@
+"""What other keys and other waiters cost: an operation among few and many live keys, a hand-over before few and many.
+
+Keys are numbers, texts, or texts among numbers: in MicroPython's dicts a run of numbers is a run of occupied places,
+through which whatever falls among them has to search.
+"""
+
+import asyncio
+
+from measure import BATCH, DESK, ROUNDS, compare, now, report, since
+
+from buslock.lock import Lock
+from buslock.table import LockTable
+
+FEW = 10
+MANY_KEYS = 5000 if DESK else 300
+MANY_WAITERS = 2000 if DESK else 60
+LIMIT = 100000
+COUNTED = 10  # hand-overs of each line that are timed
+
+NUMBERS = range(MANY_KEYS + 1000, MANY_KEYS + 1000 + BATCH)
+TEXTS = [f"sensor{i}" for i in range(BATCH)]
+
+
+def number(i):
+    return i
+
+
+def text(i):
+    return f"k{i}"
+
+
+STYLES = {
+    "numbers": (number, NUMBERS),
+    "texts": (text, TEXTS),
+    "mixed": (number, TEXTS),
+}
+
+
+def among(live, name, keys):
+    """A piece: the keys are taken one by one while another task holds so many others."""
+    table = LockTable()
+    tasks = []
+
+    async def keep():
+        holds = [table.try_hold(name(i)) for i in range(live)]
+        assert None not in holds
+        await asyncio.Event().wait()
+
+    async def piece(n):
+        if not tasks:
+            tasks.append(asyncio.create_task(keep()))
+            while len(table) < live:
+                await asyncio.sleep(0)
+        for key in keys:
+            async with table.hold(key):
+                pass
+
+    return piece, tasks
+
+
+async def stop(tasks):
+    for task in tasks:
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+
+
+def line(length, make, enter):
+    """A piece: so many tasks wait; the microseconds of the first hand-overs."""
+
+    async def piece(n):
+        lock = make()
+        at = []
+
+        async def waiter():
+            await enter(lock)
+            if len(at) < COUNTED:
+                at.append(since(start))
+            lock.release()
+
+        await lock.acquire()
+        tasks = [asyncio.create_task(waiter()) for _ in range(length)]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        start = now()
+        lock.release()
+        for task in tasks:
+            await task
+        return at[-1]
+
+    return piece
+
+
+async def without_limit(lock):
+    await lock.acquire()
+
+
+async def with_limit(lock):
+    await lock.acquire(LIMIT)
+
+
+async def main():
+    for style, (name, keys) in STYLES.items():
+        few, few_tasks = among(FEW, name, keys)
+        many, many_tasks = among(MANY_KEYS, name, keys)
+        times = await compare({"few": few, "many": many})
+        report("growth.keys.few." + style, times["few"])
+        report("growth.keys." + style, times["many"], times["few"])
+        await stop(few_tasks + many_tasks)
+    for name, make, enter in (
+        ("lock", Lock, without_limit),
+        ("deadline", Lock, with_limit),
+        ("asyncio", asyncio.Lock, without_limit),
+    ):
+        pieces = {"few": line(FEW, make, enter), "many": line(MANY_WAITERS, make, enter)}
+        times = await compare(pieces, rounds=min(ROUNDS, 21))
+        report("growth.waiters.few." + name, times["few"], batch=COUNTED)
+        report("growth.waiters." + name, times["many"], times["few"], batch=COUNTED)
+
+
+def run():
+    asyncio.run(main())
+
+
+if __name__ == "__main__":
+    run()
