@@ -130,19 +130,19 @@ class Unix:
     name = "Unix"
     factor = FACTOR
 
-    def __init__(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="buslock-size-")
+    def __init__(self, folder: Path):
+        self._folder = folder
         for name, data in compiled().items():
-            path = Path(self._folder.name) / name
+            path = folder / name
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(data)
 
     def run(self, code: str) -> str:
-        program = Path(self._folder.name) / "program.py"
+        program = self._folder / "program.py"
         program.write_text(code)
         done = subprocess.run(
             [*environment.vm(), str(program)],
-            env={**os.environ, "MICROPYPATH": f"{self._folder.name}:.frozen"},
+            env={**os.environ, "MICROPYPATH": f"{self._folder}:.frozen"},
             capture_output=True,
             text=True,
         )
@@ -232,12 +232,16 @@ def run(args) -> int:
     if Path(sys.prefix).resolve() != environment.VENV.resolve():
         again = [str(environment.python()), str(Path(__file__).resolve()), *(["--unix"] if args.unix else [])]
         return subprocess.run(again).returncode
-    unix = Unix()
+    with tempfile.TemporaryDirectory(prefix="buslock-size-") as folder:
+        return _measure_all(Unix(Path(folder)), args.unix)
+
+
+def _measure_all(unix: Unix, only_unix: bool) -> int:
     places: list[Unix | Pico] = [unix]
-    missing = None if args.unix else firmware.missing()
+    missing = None if only_unix else firmware.missing()
     if missing:
         environment.say(f"without the Pico: {missing}")
-    elif not args.unix:
+    elif not only_unix:
         places.append(Pico())
     results: dict[str, dict[str, Use]] = {place.name: {} for place in places}
     wrong = []

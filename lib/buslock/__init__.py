@@ -3,7 +3,8 @@
 __version__ = "0.1.0"
 
 _HOMES = (
-    "lock Lock,table LockTable,hashtag hash_tag,lazy Lazy,timeouts deadline wait_for_ms,groups hold,i2c I2CBus,spi SPIBus,uart UARTBus,"
+    "lock Lock,table LockTable,hashtag hash_tag,lazy Lazy,timeouts deadline wait_for_ms,groups hold,"
+    "i2c I2CBus,spi SPIBus,uart UARTBus,"
     "errors ERRORS BusClosed BusError BusStuck DeadlineExceeded LockTimeout NoAck NoReply NotCovered NotHeld "
     "QueueFull Reentry TransactionError TransferError WouldDeadlock"
 )

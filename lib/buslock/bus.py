@@ -19,7 +19,8 @@ class Bus:
     _awaits = False  # transfers are coroutines
     _lazy = None
     _loop = None
-    _closing = False
+    _closing = None  # the line of those who wait for the end of a close
+    _take_over = False  # a native lock that an earlier program left is freed
     _dirty = False  # something may be left on the wire
     _channel = None
     _wire_hold = None  # the BusHold that keeps the wire
@@ -44,7 +45,7 @@ class Bus:
 
     def __getattr__(self, name):
         """hold, hold_all, call, stats, aclose, reset and more: loaded on first use, methods from then on."""
-        return rare(self, Bus, name, self._modules)
+        return rare(self, type(self), name, self._modules)
 
     def _renew(self):
         """Locks that nobody holds."""
@@ -96,6 +97,7 @@ class Bus:
 
     async def _on_wire(self, hold, timeout_ms, tries, function, a, b=None):
         """Result of the synchronous `function(a, b)`, with the wire: of `hold` if it keeps it, else for this call."""
+        start = ticks_ms()
         wire = self._wire
         mine = hold is not None and self._wire_hold is hold
         if not mine:
@@ -107,7 +109,7 @@ class Bus:
             return await result if self._awaits else result
         except Exception as error:
             # A native lock is waited for; what may be tried again is, with the wire free in between.
-            return await self._again(error, mine, timeout_ms, tries, function, a, b)
+            return await self._again(error, mine, left_of(timeout_ms, start), tries, function, a, b)
         finally:
             if not mine and self._wire is wire and wire._holder is current_task():
                 wire._pass_on()

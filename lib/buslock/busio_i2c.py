@@ -3,6 +3,13 @@
 from .native import NativeLocked
 
 
+def joined(vector):
+    data = bytearray()
+    for buf in vector:
+        data.extend(buf)
+    return data
+
+
 class BusioI2C:
     """Each transfer takes the native lock for itself, so that code that waits for it never waits for a task."""
 
@@ -16,6 +23,11 @@ class BusioI2C:
         self.i2c.unlock()
         return True
 
+    def take_over(self):
+        """Free the native lock whoever has it: nobody else may be using the bus."""
+        self.i2c.try_lock()  # first: unlocking a free lock is an error on some versions of Blinka
+        self.i2c.unlock()
+
     def _lock(self):
         if not self.i2c.try_lock():
             raise NativeLocked()
@@ -27,14 +39,15 @@ class BusioI2C:
         return bytes(buf)
 
     def readfrom_mem_into(self, addr, reg, buf, addrsize=8):
+        out = reg.to_bytes(addrsize // 8, "big")
         i2c = self._lock()
         try:
-            i2c.writeto_then_readfrom(addr, reg.to_bytes(addrsize // 8, "big"), buf)
+            i2c.writeto_then_readfrom(addr, out, buf)
         finally:
             i2c.unlock()
 
     def writevto(self, addr, vector):
-        self.writeto(addr, b"".join(vector))
+        self.writeto(addr, joined(vector))
 
     def writeto(self, addr, data, stop=True):
         if not stop:

@@ -17,6 +17,11 @@ class BusioSPI:
         self.spi.unlock()
         return True
 
+    def take_over(self):
+        """Free the native lock whoever has it: nobody else may be using the bus."""
+        self.spi.try_lock()  # first: unlocking a free lock is an error on some versions of Blinka
+        self.spi.unlock()
+
     def _lock(self):
         if not self.spi.try_lock():
             raise NativeLocked()

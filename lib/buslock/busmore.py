@@ -1,11 +1,14 @@
 """The methods of Bus that a plain operation does not need; the class loads them on first use."""
 
 from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_ms
-from .errors import BusClosed, BusError, LockTimeout, Reentry
+from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, Reentry
 from .native import NativeLocked
 from .waitqueue import left_of
 
 METHODS = (
+    "_call",
+    "_failed_outside",
+    "_every_device",
     "hold",
     "hold_all",
     "call",
@@ -45,16 +48,41 @@ def hold_all(bus, timeout_ms=None):
 
 async def call(bus, device, function, *args, timeout_ms=None):
     """Result of a synchronous `function(*args)`, with the device's key and the wire held and its set-up done."""
-    from .holds import BusHold
+    device = bus._device_of(device)
+    device._permit()
+
+    def run(_, __):
+        return bus._call(device, function, args)
+
+    async def run_awaited(_, __):
+        return bus._call(device, function, args)
 
     # Cancelled here: nothing is owned.
-    async with BusHold(bus, (bus._device_of(device),), timeout_ms, True):
+    return await bus._with_key(device, timeout_ms, 0, run_awaited if bus._awaits else run, None, None)
+
+
+def _call(bus, device, function, args):
+    try:
         result = function(*args)
-        if is_awaitable(result):
-            if hasattr(result, "close"):
-                result.close()
-            raise TypeError("%s: call() is for synchronous functions; use `async with device.hold()`" % bus.name)
-        return result
+    except OSError as error:
+        bus._failed_outside(error, device)
+        raise
+    if is_awaitable(result):
+        if hasattr(result, "close"):
+            result.close()
+        raise TypeError("%s: call() is for synchronous functions; use `async with device.hold()`" % bus.name)
+    return result
+
+
+def _failed_outside(bus, error, device):
+    """An OSError came out of a driver that had the wire: what is on it is looked at before the next transfer."""
+    if not isinstance(error, (BusError, DeadlineExceeded)):
+        bus._fault(error, device)
+        device._failed_setup()
+
+
+def _every_device(bus):
+    return bus._devices.values()
 
 
 async def aclose(bus, timeout_ms=None):
@@ -176,7 +204,7 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
                     "%s: its own lock (try_lock) is taken by code outside buslock; a display that owns the bus? "
                     "displayio.release_displays() frees it, or bus.reset() if an earlier program left it" % bus.name
                 )
-        elif tries > 0 and isinstance(error, BusError) and not error.final:
+        elif tries > 0 and isinstance(error, BusError) and not error.final and left_of(timeout_ms, start) != 0:
             tries -= 1
             bus._count("retries")
             if not mine:

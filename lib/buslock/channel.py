@@ -1,6 +1,7 @@
 """Channel: one channel of an I2C multiplexer, which behaves like a bus."""
 
 from .i2c import I2CDevice
+from .i2cbus import _claim
 from .mux import MuxDevice, declare
 
 
@@ -108,14 +109,16 @@ class Channel:
         if device is None:
             if isinstance(addr, I2CDevice) and addr._bus is self._bus:
                 return addr
-            self._bus._check_address(addr)
             if addr == 0:
                 raise ValueError("%s: the general call belongs to the whole bus: bus.hold_all()" % self.name)
-            self._refuse_address(addr)
-            for mux in self._muxes:
-                mux._refuse_root(addr)
+            self._claim(addr)
+            if addr in [mux.address for mux in self._muxes]:
+                raise ValueError("%s: 0x%02x is a multiplexer: use its channels" % (self.name, addr))
             self._devices[addr] = device = MuxDevice(self, addr)
         return device
+
+    def _claim(self, addr):
+        _claim(self, addr)
 
     def _refuse_address(self, addr):
         """ValueError if a chip before this channel has the address: both would answer."""

@@ -2,9 +2,10 @@
 
 from ._rt import current_task, ticks_ms, wake
 from .errors import BusClosed
+from .lazymore import Line
 from .refusals import reentry
 from .table import Entry
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms, left_of, wait
 
 
 def fail_all(table, wire, error):
@@ -22,27 +23,38 @@ def fail_all(table, wire, error):
 
 async def aclose(bus, timeout_ms):
     check_ms(timeout_ms)
-    bus._look()
-    mine = bus._table._any_hold_of(current_task())
+    start = ticks_ms()
+    task = current_task()
+    while bus._closing:
+        if bus._closing.maker is task:
+            raise reentry("closing of " + bus.name)
+        await wait(bus._closing, None, task, left_of(timeout_ms, start))  # cancelled here: the other one goes on
+    mine = bus._table._any_hold_of(task)
     if mine is not None:
         raise reentry("closing of " + bus.name, mine._label())
-    start = ticks_ms()
-    bus._closing = True
+    bus._look()
+    bus._closing = closers = Line("closing of " + bus.name)
+    closers.maker = task
     bus._raw = None
-    fail_all(bus._table, bus._wire, BusClosed("%s was closed while this task waited for it" % bus.name))
+    error = BusClosed("%s was closed while this task waited for it" % bus.name)
+    fail_all(bus._table, bus._wire, error)
+    for device in bus._every_device():
+        if device._starter is not None and device._starter._line is not None:
+            device._starter._line._release_all(error)  # those who wait for its set-up
     try:
         # Cancelled in here: what is not closed yet stays open.
-        async with bus._table.hold_all(timeout_ms):
+        async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
                 if bus._factory is not None:
                     bus._backend = None
                     if bus._lazy is not None:
                         await bus._lazy.aclose(left_of(timeout_ms, start))
                     bus._forget()
-                for device in bus._devices.values():
+                for device in bus._every_device():
                     device._due()
     finally:
-        bus._closing = False
+        bus._closing = None
+        closers._release_all(None)
 
 
 def reset(bus):
@@ -53,8 +65,12 @@ def reset(bus):
     for _ in table._holds():
         bus._count("stale")
     fail_all(table, wire, BusClosed("%s was reset" % bus.name))
-    bus._closing = False
+    bus._closing = None
+    if bus._native is not None:
+        bus._backend.take_over()
+    elif bus._backend is None:
+        bus._take_over = True  # of what the factory will give: board.I2C() may be locked since an earlier program
     if bus._backend is not None:
         bus._soil()
-    for device in bus._devices.values():
+    for device in bus._every_device():
         device._due()

@@ -11,12 +11,13 @@ class Device:
     _ready = True
     _plain = True  # ready, and nothing about it needs the slow way
     _setup = None
+    _dues = 0  # how often the set-up became due because of the bus
     _starter = None  # the Lazy that runs the set-up
     _setting_up = None  # the task that runs it now
 
     def __getattr__(self, name):
         """hold and more: loaded on first use, methods from then on."""
-        return rare(self, Device, name, self._modules)
+        return rare(self, type(self), name, self._modules)
 
     def _free(self):
         """True if nobody has the key or the wire: a transfer that does not wait then needs neither."""

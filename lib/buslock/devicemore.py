@@ -5,8 +5,11 @@ from .holds import BusHold
 
 METHODS = (
     "hold",
+    "_permit",
     "_due",
+    "_failed_setup",
     "_make_ready",
+    "_own_session",
     "_start",
     "_run_setup",
 )
@@ -17,20 +20,37 @@ def hold(device, timeout_ms=None, wire=False):
     return BusHold(device._bus, (device,), timeout_ms, wire)
 
 
+def _permit(device):
+    """Raise if the running task may not use it now."""
+
+
 def _due(device):
-    """The set-up is to be run again before the next use."""
-    if device._setup is not None:
+    """The set-up is to be run again before the next use: what it did may be lost."""
+    device._dues += 1
+    device._failed_setup()
+
+
+def _failed_setup(device):
+    """An error reached a caller: the set-up is to be run again, unless it is the set-up that has met it."""
+    if device._setup is not None and device._setting_up is None:
         device._ready = device._plain = False
         device._starter = None
 
 
-async def _make_ready(device, timeout_ms):
-    task = current_task()
-    if device._setting_up is task:
-        return
+def _own_session(device):
+    """A session under the hold that the running task has of it; None without one."""
     bus = device._bus
-    if bus._table._hold_of(task, device._key) is not None:
-        await device._run_setup(bus._session_of(device, _Own(bus)))
+    if bus._table._hold_of(current_task(), device._key) is None:
+        return None
+    return bus._session_of(device, Own(bus))
+
+
+async def _make_ready(device, timeout_ms):
+    if device._setting_up is current_task():
+        return
+    own = device._own_session()
+    if own is not None:
+        await device._run_setup(own)
         return
     starter = device._starter
     if starter is None:
@@ -49,21 +69,26 @@ async def _start(device):
 
 
 async def _run_setup(device, session):
-    if device._ready:
-        return  # somebody who held the key has done it meanwhile
-    device._setting_up = current_task()
-    try:
-        await device._setup(session)  # cancelled here: still due
-        device._ready = True
-        device._plan()
-    finally:
-        device._setting_up = None
+    while not device._ready:  # else somebody who held the key has done it meanwhile
+        device._setting_up = current_task()
+        dues = device._dues
+        try:
+            await device._setup(session)  # cancelled here: still due
+        finally:
+            device._setting_up = None
+        if dues == device._dues:  # else the bus was recovered or closed meanwhile: what the set-up wrote may be lost
+            device._ready = True
+            device._plan()
 
 
-class _Own:
+class Own:
     """Stands for a hold that the running task has already: it ends with that."""
 
-    _task = True
+    _open = None
+    wire = False
 
     def __init__(self, bus):
         self._epoch = bus._epoch
+        self._task = current_task()
+        hold = bus._wire_hold
+        self._wire = hold if hold is not None and hold._task is self._task else None

@@ -89,6 +89,8 @@ class SeveralHold(Hold):
                 hold._drop()
 
     def _find(self, device):
+        if not isinstance(device, Device):
+            raise TypeError("a hold of several buses wants device objects, not %r" % (device,))
         for hold in self._holds:
             if hold._bus is device._bus:
                 return hold._find(device)

@@ -47,6 +47,8 @@ class BusHold(Hold):
         return self._bus._session_of(self._devices[0], self)
 
     def __aexit__(self, exc_type, exc, tb):
+        if self.wire and isinstance(exc, OSError) and self._devices is not None:
+            self._bus._failed_outside(exc, self._devices[0])
         super().__aexit__(exc_type, exc, tb)
         if self._left is not None and exc_type is None:
             raise TransferError(0, "%s: its chip select was left active; it is idle again" % self._left._label())
@@ -64,6 +66,8 @@ class BusHold(Hold):
         bus = self._bus
         start = ticks_ms()
         bus._refuse_wire_holder(self._label())
+        for device in self._devices or ():
+            device._permit()
         while True:
             await bus._open(None, self._timeout)
             for device in self._prepare:

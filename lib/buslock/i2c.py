@@ -14,6 +14,7 @@ class I2CBus(Bus):
     _modules = ("i2cbus", "busmore")
     _lines = None
     _muxes = ()
+    _gave_up = None  # the BusStuck that the last recovery ended with
     _channel = None  # the multiplexer channel that is open
 
     def __init__(self, i2c, name=None, close=None, scl=None, sda=None, max_waiters=None, trace=None):
@@ -37,7 +38,7 @@ class I2CBus(Bus):
     def _device_of(self, addr):
         device = self._devices.get(addr)
         if device is None:
-            if getattr(addr, "_bus", None) is self:
+            if isinstance(addr, I2CDevice) and addr._bus is self:
                 return addr
             self._devices[addr] = device = self._new_device(addr)
         return device
@@ -53,6 +54,8 @@ class I2CBus(Bus):
 
             peripheral = BusioI2C(peripheral)
             self._native = peripheral.free
+            if self._take_over:
+                peripheral.take_over()
         elif not hasattr(peripheral, "readfrom_mem"):
             raise TypeError("%s: %r is neither a machine.I2C nor a busio.I2C" % (self.name, peripheral))
         return peripheral
@@ -76,6 +79,7 @@ class Operations:
             device._refuse(reg, nbytes)
         if timeout_ms is None and self._free():
             return device._read_register(reg, nbytes)
+        device._refuse(reg, nbytes)
         return await self._slow(timeout_ms, True, device._read_register, reg, nbytes)
 
 
@@ -102,7 +106,9 @@ class I2CDevice(Operations, Device):
         self._explicit = True
 
     def _slow(self, timeout_ms, repeatable, function, a, b):
-        return self._bus._with_key(self, timeout_ms, self._retries if repeatable else 0, function, a, b)
+        if self._retries:
+            return self._retrying(timeout_ms, self._retries if repeatable else 0, function, a, b)
+        return self._bus._with_key(self, timeout_ms, 0, function, a, b)
 
     def _read_register(self, reg, nbytes):
         i2c = self._bus._backend

@@ -1,9 +1,11 @@
 """The methods of I2CBus that read_register does not need; the class loads them on first use."""
 
-from ._rt import current_task
+from ._rt import current_task, ticks_ms
+from .busmore import _make as make
 from .errors import NoAck, NotCovered
 from .faults import from_oserror
 from .i2c import I2CDevice
+from .waitqueue import check_ms, left_of
 
 METHODS = (
     "read_register_into",
@@ -15,7 +17,10 @@ METHODS = (
     "_check_address",
     "_new_device",
     "_show",
+    "_claim",
+    "_every_device",
     "_refuse_address",
+    "_make",
     "_take_aliases",
     "_probe",
     "_fault",
@@ -88,10 +93,7 @@ def _check_address(bus, addr):
 
 
 def _new_device(bus, addr):
-    bus._check_address(addr)
-    bus._refuse_address(addr)
-    for mux in bus._muxes:
-        mux._refuse_root(addr)
+    bus._claim(addr)
     return GeneralCall(bus, addr) if addr == 0 else I2CDevice(bus, addr)
 
 
@@ -101,14 +103,10 @@ class GeneralCall(I2CDevice):
     _plain = False
 
     def _slow(self, timeout_ms, repeatable, function, a, b):
-        self._check()
+        self._permit()
         return super()._slow(timeout_ms, repeatable, function, a, b)
 
-    def hold(self, timeout_ms=None, wire=False):
-        self._check()
-        return super().hold(timeout_ms, wire)
-
-    def _check(self):
+    def _permit(self):
         everything = self._bus._table._all
         if everything is None or everything._task is not current_task():
             raise NotCovered(
@@ -145,14 +143,33 @@ class Alias(I2CDevice):
         return super()._read_register(reg, nbytes)
 
 
+def _claim(home, addr):
+    """A bus or a channel gets a chip at `addr`: ValueError where another one would answer too."""
+    home._bus._check_address(addr)
+    home._refuse_address(addr)
+    for mux in home._muxes:
+        mux._refuse_root(addr)
+
+
 def _refuse_address(bus, addr):
     """Nothing is before the bus itself."""
 
 
+def _every_device(bus):
+    """Those behind multiplexers too."""
+    homes = [bus]
+    for home in homes:  # grows as it goes
+        for device in home._devices.values():
+            yield device
+        for mux in home._muxes:
+            homes += [channel for channel in mux._channels if channel is not None]
+
+
 def _take_aliases(bus, device, aliases):
-    devices = device._siblings()
+    home = device._home()
+    devices = home._devices
     for address in aliases:
-        bus._check_address(address)
+        home._claim(address)
         known = devices.get(address)
         if address == device.address or known is not None and (known._explicit or isinstance(known, Alias)):
             raise ValueError("%s: the alias 0x%02x is a device of its own already" % (device._label(), address))
@@ -161,14 +178,23 @@ def _take_aliases(bus, device, aliases):
 
 
 async def _probe(bus, me, timeout_ms):
+    check_ms(timeout_ms)
     device = me._device
-    if me is device and bus._table._hold_of(current_task(), device._key) is None:
-        # The key without a set-up. Cancelled here: nothing is owned.
-        await bus._open(None, timeout_ms)
-        async with bus._table.hold(device._key, timeout_ms):
-            return await bus._on_wire(None, timeout_ms, 0, _acknowledges, device)
-    hold = bus._wire_hold if me is device else me._hold
-    return await bus._on_wire(hold, timeout_ms, 0, _acknowledges, device)
+    device._permit()
+    task = current_task()
+    if me is not device:
+        me._free()  # NotHeld after its block
+        return await bus._on_wire(me._hold, timeout_ms, 0, _acknowledges, device)
+    if bus._table._hold_of(task, device._key) is not None:
+        hold = bus._wire_hold
+        mine = hold is not None and hold._task is task
+        return await bus._on_wire(hold if mine else None, timeout_ms, 0, _acknowledges, device)
+    bus._refuse_wire_holder(device._label())
+    start = ticks_ms()
+    await bus._open(None, timeout_ms)
+    # The key without a set-up. Cancelled here: nothing is owned.
+    async with bus._table.hold(device._key, left_of(timeout_ms, start)):
+        return await bus._on_wire(None, left_of(timeout_ms, start), 0, _acknowledges, device)
 
 
 def _acknowledges(device, _):
@@ -195,6 +221,15 @@ def _fault(bus, error, device):
     if not isinstance(fault, NoAck):
         bus._soil()
     return fault
+
+
+async def _make(bus, timeout_ms):
+    """The peripheral, by the factory. Not while a line is known to be low: some ports then raise what helps nobody."""
+    if bus._gave_up is not None:
+        from .recovery import refuse_stuck
+
+        refuse_stuck(bus)
+    await make(bus, timeout_ms)
 
 
 async def _clean(bus):

@@ -4,9 +4,9 @@ In each, `me` is the device or the session: `me._device` has the address, `me._f
 be made at once, and `me._slow()` waits for what is missing.
 """
 
-from ._rt import current_task, sleep_ms, ticks_ms
-from .errors import DeadlineExceeded, NoAck
-from .waitqueue import left_of
+from ._rt import sleep_ms, ticks_ms
+from .errors import BusError, DeadlineExceeded, NoAck
+from .waitqueue import check_ms, left_of
 
 METHODS = (
     "read_register_into",
@@ -22,8 +22,9 @@ METHODS = (
     "_plan",
     "_refuse",
     "_failed",
+    "_retrying",
     "_i2c",
-    "_siblings",
+    "_home",
 )
 
 
@@ -58,12 +59,16 @@ async def wait_register(me, reg, mask, value, every_ms=1, timeout_ms=None):
     check_register(device, reg)
     check_byte(mask)
     check_byte(value)
+    check_ms(timeout_ms)
+    if check_ms(every_ms) is None:
+        raise TypeError("%s: every_ms is an int in ms" % device._label())
     start = ticks_ms()
-    if device is me and device._bus._table._hold_of(current_task(), device._key) is None:
+    session = device._own_session() if device is me else me
+    if session is None:
         # Cancelled here: the key is given back.
         async with device.hold(timeout_ms) as session:
             return await _poll(session, reg, mask, value, every_ms, timeout_ms, start)
-    return await _poll(me, reg, mask, value, every_ms, timeout_ms, start)
+    return await _poll(session, reg, mask, value, every_ms, timeout_ms, start)
 
 
 async def _poll(me, reg, mask, value, every_ms, timeout_ms, start):
@@ -241,16 +246,24 @@ def _plan(device):
     device._plain = device._ready and device._retries == 0 and device._chunk is None and device._key != 0
 
 
+async def _retrying(device, timeout_ms, tries, function, a, b):
+    try:
+        return await device._bus._with_key(device, timeout_ms, tries, function, a, b)
+    except BusError:
+        device._failed_setup()
+        raise
+
+
 def _failed(device, error):
     """The BusError to raise for an OSError of the port."""
     if device._retries == 0:
-        device._due()  # with retries, when they are used up
+        device._failed_setup()  # with retries, when they are used up
     return device._bus._fault(error, device)
 
 
-def _siblings(device):
-    """The devices of the same segment, by address."""
-    return device._bus._devices
+def _home(device):
+    """The bus or the channel it is on."""
+    return device._bus
 
 
 def _i2c(device):

@@ -15,6 +15,7 @@ class Lazy:
 
     state = "empty"  # "starting", "ready", "failed"
     _object = None
+    _late = None
     _closing = None  # the line of those who wait for the end of a close
     _error = None
     _task = None  # the task that makes it
@@ -77,7 +78,10 @@ class Lazy:
     def _made(self, made):
         if made is None:
             raise TypeError("%s: the factory returned None" % self.name)
-        self._object = made
+        if self._closing is None:
+            self._object = made
+        else:
+            self._late = made  # it came through in spite of the cancel: nobody gets it but aclose()
         self._end("ready", (made,))
 
     def _end(self, state, outcome):

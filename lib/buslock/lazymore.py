@@ -1,6 +1,6 @@
 """The methods of Lazy that are needed when making or closing takes time; the class loads them on first use."""
 
-from ._rt import create_task, current_task, is_awaitable, loop_id, ticks_diff, ticks_ms
+from ._rt import create_task, current_task, ended, is_awaitable, loop_id, ticks_diff, ticks_ms
 from .errors import BusClosed
 from .refusals import fresh, reentry
 from .waitqueue import WaitQueue, check_ms, left_of, wait
@@ -53,7 +53,7 @@ def _outcome(lazy, outcome):
 
 def _look(lazy):
     """Raise what there is to raise at a first look."""
-    if lazy.state == "starting" and lazy._loop is not loop_id():
+    if lazy.state == "starting" and (lazy._loop is not loop_id() or lazy._task is not None and ended(lazy._task)):
         lazy._abandon()
     elif lazy._closing is not None:
         raise lazy._closed()
@@ -68,7 +68,9 @@ def _closed(lazy):
 
 
 def _abandon(lazy):
-    """The loop in which it was being made was replaced: that task never ends."""
+    """The loop in which it was being made was replaced, or has cancelled the task before its first step."""
+    if not lazy._begun and hasattr(lazy._coroutine, "close"):
+        lazy._coroutine.close()
     lazy.state = "empty"
     lazy._closing = lazy._task = None
     if lazy._line is not None:
@@ -78,6 +80,7 @@ def _abandon(lazy):
 def _share(lazy, coroutine):
     """Make it in a task of its own. Nobody is given that task: a cancelled caller would take it along."""
     lazy._begun = False
+    lazy._coroutine = coroutine
     if lazy._line is None:
         lazy._line = Line(lazy.name)
     lazy._task = lazy._line.maker = create_task(lazy._make(coroutine))
@@ -127,8 +130,8 @@ async def aclose(lazy, timeout_ms=None):
                 lazy._task.cancel()
             # Cancelled here: the making has been told to stop, and stops.
             await wait(lazy._line, None, task, left_of(timeout_ms, start))
-        made = lazy._object
-        lazy._object = None
+        made = lazy._object if lazy._object is not None else lazy._late
+        lazy._object = lazy._late = None
         lazy.state = "empty"
         if made is not None and lazy._close is not None:
             closing = lazy._close(made)

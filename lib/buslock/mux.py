@@ -40,8 +40,8 @@ class MuxDevice(I2CDevice):
         self._i2c()
         return super()._read_register(reg, nbytes)
 
-    def _siblings(self):
-        return self._channel._devices
+    def _home(self):
+        return self._channel
 
 
 class Mux:
@@ -104,10 +104,9 @@ def declare(parent, addr, channels):
             return known
     if type(channels) is not int or not 1 <= channels <= 8:
         raise ValueError("a multiplexer has 1 to 8 channels, not %r" % (channels,))
-    bus._check_address(addr)
-    if addr in parent._devices:
+    parent._claim(addr)
+    if addr == 0 or addr in parent._devices:
         raise ValueError("%s: 0x%02x is a device already; declare the multiplexer first" % (bus.name, addr))
-    parent._refuse_address(addr)
     new = Mux(parent, addr, channels)
     parent._muxes = parent._muxes + (new,)
     bus._channel = None

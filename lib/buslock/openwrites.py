@@ -1,5 +1,7 @@
 """A write without STOP: the wire stays with the session's hold until its STOP."""
 
+from .busio_i2c import joined
+
 
 async def write_open(me, data, timeout_ms):
     device = me._device
@@ -20,7 +22,7 @@ async def write_open(me, data, timeout_ms):
 def _write_open(me, data):
     device = me._device
     i2c = device._i2c()
-    data = b"".join(data) if isinstance(data, list) else data
+    data = joined(data) if isinstance(data, list) else data
     me._hold._open = device
     try:
         acks = i2c.writeto(device.address, data, False)
@@ -34,9 +36,9 @@ def end(bus, device):
     """Make the STOP that is missing: SoftI2C has one; elsewhere an empty transfer to the same device ends it."""
     i2c = bus._backend
     try:
-        if hasattr(i2c, "stop"):
+        try:
             i2c.stop()
-        else:
+        except (AttributeError, OSError):  # on the hardware ports it is there, and not supported
             i2c.writeto(device.address, b"")
     except Exception as error:
         # Called while a hold ends, so nothing is raised: the next user cleans up, and finds out if the bus is stuck.

@@ -4,6 +4,7 @@ import time
 
 from ._rt import current_task
 from .errors import BusStuck, TransferError
+from .refusals import fresh
 
 _CLOCKS = 9  # I2C specification UM10204, 3.1.16 (bus clear): a chip lets go of SDA within nine clocks
 _STRETCH_US = 2000  # how long SCL may stay low after it was let go; SMBus allows 25 ms, but that blocks the loop
@@ -19,11 +20,21 @@ class Lines:
         self.scl = scl
         self.sda = sda
 
-    def stuck(self):
-        """'SCL' or 'SDA' if it is low while nobody talks, '' if neither, None if that cannot be seen."""
+    def stuck(self, free=False):
+        """'SCL' or 'SDA' if it is low while nobody talks, '' if neither, None if that cannot be seen.
+
+        `free`: no peripheral has the pins.
+        """
         scl, sda = _pin(self.scl), _pin(self.sda)
         if scl is None or sda is None:
-            return None
+            if not free:
+                return None  # on CircuitPython the pins belong to the peripheral
+            scl, sda = _DigitalPin(self.scl), _DigitalPin(self.sda)
+            try:
+                return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
+            finally:
+                scl.done()
+                sda.done()
         return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
 
     def clear(self, name):
@@ -112,6 +123,7 @@ def _open_drain(pin):
 
 
 async def recover(bus, timeout_ms):
+    bus._look()
     hold = bus._wire_hold
     if hold is not None and hold._task is current_task():
         await _recover(bus)
@@ -128,29 +140,53 @@ async def recover(bus, timeout_ms):
 async def clean(bus):
     """Before the next transfer on a dirty bus: look at the lines, and recover once if one is low."""
     lines = bus._lines
-    stuck = None if lines is None else lines.stuck()
-    if stuck or stuck is None and lines is not None and bus._factory is not None:
-        await _recover(bus)
-        return
+    if lines is not None:
+        if bus._gave_up is not None:
+            refuse_stuck(bus)
+        stuck = lines.stuck(bus._backend is None)
+        if stuck or stuck is None and bus._factory is not None:
+            await _recover(bus)
+            return
     bus._dirty = False
     bus._raw = bus._backend
+
+
+def refuse_stuck(bus):
+    """A recovery has failed: a fresh BusStuck at once as long as a line is low, without another try."""
+    if bus._lines.stuck(bus._backend is None) != "":
+        raise fresh(bus._gave_up)
+    bus._gave_up = None
 
 
 async def _recover(bus):
     bus._count("recoveries")
     bus._soil()
     bus._channel = None
-    for device in bus._devices.values():
+    for device in bus._every_device():
         device._due()
-    if bus._factory is not None and bus._lazy is not None:
-        bus._backend = None
-        await bus._lazy.aclose()  # on CircuitPython the pins belong to the peripheral until then
-    if bus._lines is not None:
-        bus._lines.clear(bus.name)
-    if bus._factory is not None:
-        await bus._make(None)
-    elif bus._lines is not None:
-        bus._backend = bus._wrap(_made_anew(bus))
+    lines = bus._lines
+    if bus._factory is None and bus._native is not None and lines is not None:
+        raise TransferError(
+            5, "%s: a ready busio.I2C has the pins: give I2CBus a function that makes it, and recover() can" % bus.name
+        )
+    made = bus._factory is not None and bus._lazy is not None and bus._backend is not None
+    try:
+        if made:
+            await bus._lazy.aclose()  # on CircuitPython the pins belong to the peripheral until then
+        if lines is not None:
+            lines.clear(bus.name)
+        bus._gave_up = None
+        if bus._factory is not None:
+            bus._backend = bus._wrap(await bus._lazy.get()) if made else None
+        elif lines is not None:
+            bus._backend = bus._wrap(_made_anew(bus))
+    except BaseException as error:
+        # Cancelled or failed: still dirty, so the next user looks again.
+        if made:
+            bus._backend = None
+        if isinstance(error, BusStuck):
+            bus._gave_up = error
+        raise
     bus._dirty = False
     bus._raw = bus._backend
 
@@ -161,13 +197,20 @@ def _made_anew(bus):
     lines = bus._lines
     scl, sda = _pin(lines.scl), _pin(lines.sda)
     try:
-        i2c.init(scl=scl, sda=sda)  # SoftI2C
+        text = repr(i2c).split("freq=")
+        if len(text) > 1:
+            i2c.init(scl=scl, sda=sda, freq=int(text[1].split(",")[0].split(")")[0]))  # SoftI2C
+        else:
+            i2c.init(scl=scl, sda=sda)
         return i2c
-    except (AttributeError, OSError, TypeError):
+    except (AttributeError, OSError, TypeError, ValueError):
         pass
     try:
-        # The others are made again under the number in their repr: "I2C(0, freq=...)".
-        return type(i2c)(int(repr(i2c).split("(")[1].split(",")[0]), scl=scl, sda=sda)
+        # The others are made again under the number and the speed in their repr: "I2C(0, freq=400000, ...)".
+        text = repr(i2c)
+        number = int(text.split("(")[1].split(",")[0])
+        freq = int(text.split("freq=")[1].split(",")[0].split(")")[0])
+        return type(i2c)(number, scl=scl, sda=sda, freq=freq)
     except (IndexError, OSError, TypeError, ValueError) as error:
         raise TransferError(
             5,

@@ -1,5 +1,7 @@
 """I2CSession: what the hold of an I2C device gives."""
 
+from .devicemore import Own
+from .errors import BusError
 from .holds import over
 from .i2c import Operations
 from .rare import rare
@@ -24,29 +26,44 @@ class I2CSession(Operations):
         self._hold = hold
 
     def __getattr__(self, name):
-        return rare(self, I2CSession, name, self._modules)
+        return rare(self, type(self), name, self._modules)
 
     def _free(self):
-        bus = self._device._bus
+        device = self._device
+        bus = device._bus
         hold = self._hold
         if hold._task is None or hold._epoch is not bus._epoch:
             raise over(hold)
-        # With a wire that this hold keeps, _slow() finds the way without waiting.
-        return bus._raw is not None and bus._wire._holder is None and bus._native is None and self._device._retries == 0
+        # Everything else _slow() finds a way for.
+        return (
+            device._retries == 0
+            and (device._ready or device._setting_up is not None)
+            and bus._raw is not None
+            and bus._wire._holder is None
+            and bus._native is None
+        )
 
     async def _slow(self, timeout_ms, repeatable, function, a, b):
         self._free()
         check_ms(timeout_ms)
         device = self._device
         bus = device._bus
-        if bus._wire_hold is not self._hold and bus._wire_hold is not None:
-            bus._refuse_wire_holder(device._label())
-        tries = device._retries if repeatable else 0
+        device._permit()
         hold = self._hold
+        if isinstance(hold, Own):
+            hold = hold._wire or hold
+        if bus._wire_hold is not hold and bus._wire_hold is not None:
+            bus._refuse_wire_holder(device._label())
+        if not device._ready and device._setting_up is None:
+            await device._run_setup(self)  # under hold_all, and after an error under this hold
         opened = hold._open
         try:
             # Cancelled here: the wire is free; the key is the hold's.
-            return await bus._on_wire(hold, timeout_ms, tries, function, a, b)
+            return await bus._on_wire(hold, timeout_ms, device._retries if repeatable else 0, function, a, b)
+        except BusError:
+            if device._retries:
+                device._failed_setup()
+            raise
         finally:
             if opened is not None and hold._open is opened:
                 # This transfer has made the STOP that an open write before it left out.

@@ -51,7 +51,7 @@ def awaited(device):
         try:
             if cs is not None:
                 cs(device._active)
-            # Cancelled here: CS goes idle below, without an await; the peripheral may be in mid-transfer, so it is dirty.
+            # Cancelled here: CS goes idle below, without an await; what the peripheral does is not known, so: dirty.
             return await _AWAITED[function](bus._backend, a, b)
         except OSError as error:
             raise bus._fault(error, device)

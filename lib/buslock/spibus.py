@@ -36,6 +36,8 @@ def wrap(bus, spi):
 
         spi = BusioSPI(spi)
         bus._native = spi.free
+        if bus._take_over:
+            spi.take_over()
     bus._awaits = getattr(spi, "awaitable", False)
     if bus._awaits:
         bus._native = _never

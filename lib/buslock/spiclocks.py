@@ -1,4 +1,4 @@
-"""Clocks with CS idle, which SD cards want before and after (SD specification, part 1: 74 after power-on, 8 at the end)."""
+"""Clocks with CS idle, before and after: SD cards want 74 after power-on and 8 at the end (SD specification)."""
 
 from .spi import SPIDevice
 

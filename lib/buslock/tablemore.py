@@ -67,6 +67,11 @@ class ManyHold(Hold):
         self.keys = in_order(table, keys)
         self._holds = []
 
+    @property
+    def held(self):
+        # All of it: a hold of a replaced loop loses its keys one by one.
+        return self._task is not None and all(hold._task is not None for hold in self._holds)
+
     def _label(self):
         return ", ".join([self._table._label(key) for key in self.keys])
 

@@ -129,7 +129,7 @@ async def _send(bus, buf, _):
         left = bus._gap_ms - ticks_diff(ticks_ms(), bus._last)
         if 0 < left <= bus._gap_ms:
             await sleep_ms(left)  # cancelled here: nothing was sent
-    bus._stray(port.take())
+    bus._stray(await port.drain())  # cancelled here: nothing was sent
     de = bus._de
     begun = False
     try:

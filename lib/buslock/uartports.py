@@ -30,6 +30,10 @@ class PolledPort:
         n = self.waiting()
         return kept + (self.uart.read(n) or b"") if n else kept
 
+    async def drain(self):
+        """What is there."""
+        return self.take()
+
     async def receive(self, ms):
         """What is there as soon as something is; b"" after `ms` of silence."""
         start = ticks_ms()
@@ -99,16 +103,17 @@ class StreamPort:
     def put_back(self, got):
         self._kept = bytes(got) + self._kept
 
-    def take(self):
+    async def drain(self):
         kept, self._kept = self._kept, b""
-        return kept
+        return kept or await self.receive(0)
 
     async def receive(self, ms):
         from .errors import DeadlineExceeded
         from .timeouts import wait_for_ms
 
         if self._kept:
-            return self.take()
+            kept, self._kept = self._kept, b""
+            return kept
         try:
             got = await wait_for_ms(self.reader.read(256), ms)
         except DeadlineExceeded:

@@ -24,7 +24,7 @@ class DigitalInOut:
 
     def __init__(self, line):
         if not hasattr(line, "drive"):
-            raise TypeError("a simulated DigitalInOut needs wire.scl or wire.sda, not %s" % type(line).__name__)
+            raise TypeError("a DigitalInOut needs a line of a wire, like wire.scl, not %s" % type(line).__name__)
         if line.wire.claimed is not None or line.pin is not None:
             raise ValueError("%s in use" % line.name.upper())
         line.pin = self

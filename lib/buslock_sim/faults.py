@@ -1,5 +1,6 @@
 """Failures on order: which transfers to a chip go wrong, and how."""
 
+
 class Faulty:
     """Something whose transfers can be told to fail."""
 

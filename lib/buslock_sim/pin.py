@@ -16,7 +16,7 @@ class Pin:
 
     def __init__(self, line, mode=-1, pull=-1, *, value=None):
         if not hasattr(line, "drive"):
-            raise TypeError("a simulated Pin needs wire.scl or wire.sda, not %s" % type(line).__name__)
+            raise TypeError("a Pin needs a line of a wire, like wire.scl, not %s" % type(line).__name__)
         self._line = line
         self._mode = self.IN
         self._value = 1

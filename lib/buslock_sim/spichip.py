@@ -92,7 +92,7 @@ class SpiChip(Faulty):
         if clocking.bits != self.bits:
             self.complain("words of %d bits, it wants %d" % (clocking.bits, self.bits))
         if clocking.lsb_first != self.lsb_first:
-            self.complain("the %s bit comes first, it wants the other" % ("lowest" if clocking.lsb_first else "highest"))
+            self.complain("the %s bit comes first" % ("lowest" if clocking.lsb_first else "highest"))
 
     def now_us(self):
         return clock.now_us()

@@ -1,9 +1,9 @@
 """How the ports differ in SPI, in one table.
 
 Read from the sources of MicroPython 1.29 (extmod/machine_spi.c, ports/rp2/machine_spi.c, ports/esp32/machine_hw_spi.c,
-ports/stm32/machine_spi.c, ports/esp8266/machine_spi.c), of the Pico SDK (hardware_spi: spi_set_baudrate and the order of
-bits), of CircuitPython 10 (shared-bindings/busio/SPI.c, ports/raspberrypi/common-hal/busio/SPI.c) and of Blinka (busio.py,
-microcontroller/generic_linux/spi.py).
+ports/stm32/machine_spi.c, ports/esp8266/machine_spi.c), of the Pico SDK (hardware_spi: spi_set_baudrate and the order
+of bits), of CircuitPython 10 (shared-bindings/busio/SPI.c, ports/raspberrypi/common-hal/busio/SPI.c) and of Blinka
+(busio.py, microcontroller/generic_linux/spi.py).
 """
 
 from .habits import Habits, find
@@ -73,7 +73,7 @@ _machine(
     deinit=True,
 )
 _machine("stm32", lsb=0x80, deinit=True)
-# Neither bits nor, before 1.28, firstbit.
+# init() takes no bits and, before 1.24, no firstbit.
 _machine("soft", init=("baudrate", "polarity", "phase", "firstbit", "sck", "mosi", "miso"), init_by_position=3)
 _machine("esp8266", baudrate=80000000, lsb_works=False, init=("baudrate", "polarity", "phase"), init_by_position=3)
 

@@ -1,27 +1,13 @@
 """SpiWire: an SPI bus with chips on it, which sees to it that one is selected at a time."""
 
 from . import clock
-from .arguments import os_error
 from .calls import Calls
 from .errors import ProtocolError, mistake
 from .net import Net
 from .spichip import SpiChip
+from .spimove import Move
 from .tasks import current, name_of
 from .transcript import Transcript
-
-
-class Clocking:
-    """What an SPI peripheral is set to."""
-
-    def __init__(self, port, baudrate, polarity, phase, bits, lsb_first):
-        self.actual = port.actual(baudrate)
-        self.baudrate = baudrate
-        self.polarity = polarity
-        self.phase = phase
-        self.mode = 2 * polarity + phase
-        self.bits = bits
-        self.lsb_first = lsb_first
-        self.late = port.late_clock
 
 
 class SpiWire(Calls):
@@ -111,7 +97,7 @@ class SpiWire(Calls):
             raise self.violations[0]
         left = self.selected()
         if left:
-            raise ProtocolError("%s: left active is the chip select %s" % (self.name, " and ".join(map(str, left))))
+            raise ProtocolError("%s: left active is the chip select %s" % (self.name, _all(left)))
 
     # For the bus objects
 
@@ -124,7 +110,7 @@ class SpiWire(Calls):
             left = self.selected()
             if left and before is not None:
                 raise self.mistake(
-                    "mode %d becomes %d while %s is selected" % (before.mode, clocking.mode, " and ".join(map(str, left)))
+                    "mode %d becomes mode %d while %s is selected" % (before.mode, clocking.mode, _all(left))
                 )
         self.clocking = clocking
         if not clocking.late:
@@ -146,9 +132,9 @@ class SpiWire(Calls):
         if self._running is not None:
             raise self.mistake("%s begins inside a transfer of %s" % (_who(user), _who(self._running[0])))
         try:
-            move = _Move(self, self._target(n, out, fill, into, user), n, out, fill, into, port)
+            move = Move(self, self._target(n, out, fill, into, user), n, out, fill, into, port)
         except ProtocolError as error:
-            self._remember(error)
+            self.remember(error)
             raise
         self._running = (user,)
         return move
@@ -169,9 +155,9 @@ class SpiWire(Calls):
         else:
             selected = self.selected()
             if len(selected) > 1:
-                raise mistake("%s: %s are selected at once" % (self.name, " and ".join(map(str, selected))))
+                raise mistake("%s: %s are selected at once" % (self.name, _all(selected)))
             if not selected:
-                if into is None and all([byte == 0xFF for byte in out]):
+                if into is None and bytes(out) == b"\xff" * n:
                     return None
                 raise mistake("%s: %d bytes %s nobody" % (self.name, n, "from" if out is None else "for"))
             section = self._section.get(selected[0])
@@ -202,7 +188,7 @@ class SpiWire(Calls):
         try:
             chip.select() if selected else chip.deselect()
         except ProtocolError as error:
-            self._remember(error)
+            self.remember(error)
             raise
 
     # Mistakes
@@ -210,10 +196,10 @@ class SpiWire(Calls):
     def mistake(self, text):
         """A ProtocolError to be raised by the caller, already remembered."""
         error = mistake(text)
-        self._remember(error)
+        self.remember(error)
         return error
 
-    def _remember(self, error):
+    def remember(self, error):
         if error not in self.violations:
             self.violations.append(error)
 
@@ -221,56 +207,9 @@ class SpiWire(Calls):
         self.transcript.note(name_of(self.user()), operation, where, data)
 
 
-class _Move:
-    """One transfer."""
-
-    def __init__(self, wire, chip, n, out, fill, into, port):
-        self.wire = wire
-        self.chip = chip
-        self.cs = None if chip is None else chip.cs
-        self.out = out
-        self.into = into
-        self.done = 0
-        self.us = n * 8 * 1000000 // wire.clocking.actual
-        self._fill = fill
-        self._port = port
-        self._stuck = None
-        if chip is not None and chip.faults:
-            self._strike(None)
-
-    def go_on(self, n):
-        """Move bytes until n of them are over."""
-        wire = self.wire
-        chip = self.chip
-        for i in range(self.done, n):
-            byte = self._fill if self.out is None else self.out[i]
-            answer = 0xFF
-            if chip is not None:
-                if chip.faults:
-                    self._strike(i)
-                try:
-                    answer = chip.exchange(byte)
-                    if not isinstance(answer, int) or not 0 <= answer <= 255:
-                        raise mistake("%s.exchange() gave %r, which is no byte" % (type(chip).__name__, answer))
-                except ProtocolError as error:
-                    wire._remember(error)
-                    raise
-            if self.into is not None:
-                self.into[i] = answer if self._stuck is None else self._stuck
-            self.done = i + 1
-            for other in wire.chips.values():
-                if other is not chip:
-                    other.pass_by(byte, wire.clocking)
-            if wire.on_byte is not None:
-                wire.on_byte()
-
-    def _strike(self, index):
-        kind = self.chip.fault_at(index, False)
-        if kind == "error":
-            raise os_error(self._port.error)
-        if kind is not None:
-            self._stuck = 0 if kind == "miso_low" else 0xFF
-
-
 def _who(user):
     return name_of(user) or "somebody"
+
+
+def _all(names):
+    return " and ".join([str(name) for name in names])

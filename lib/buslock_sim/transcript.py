@@ -39,7 +39,7 @@ class Transcript:
     def __str__(self):
         lines = []
         for us, user, operation, address, data in self._entries:
-            where = "    " if address is None else "0x%02x" % address
+            where = "    " if address is None else "0x%02x" % address if isinstance(address, int) else str(address)
             text = " ".join(["%02x" % byte for byte in data])
             lines.append("%10d us  %-12s %-8s %s %s" % (us, user or "-", operation, where, text))
         return "\n".join(lines)

@@ -7,8 +7,8 @@ from tools.pico.available import needs_pico
 
 
 @pytest.fixture(scope="module")
-def unix():
-    return size.Unix()
+def unix(tmp_path_factory):
+    return size.Unix(tmp_path_factory.mktemp("size"))
 
 
 @pytest.fixture(scope="module")
