@@ -6,6 +6,8 @@ from .native import NativeLocked
 from .waitqueue import left_of
 
 METHODS = (
+    "transaction",
+    "script",
     "_call",
     "_failed_outside",
     "_every_device",
@@ -83,6 +85,20 @@ def _failed_outside(bus, error, device):
 
 def _every_device(bus):
     return bus._devices.values()
+
+
+def transaction(bus):
+    """Operations to be run as one: queue them, then `await txn.execute()`."""
+    from .transaction import Transaction
+
+    return Transaction(bus)
+
+
+def script(bus, *devices, readonly=False):
+    """Decorator of a coroutine function whose body runs with the devices (none: the whole bus) held."""
+    from .transaction import script
+
+    return script(bus, *devices, readonly=readonly)
 
 
 async def aclose(bus, timeout_ms=None):

@@ -33,7 +33,8 @@ class GroupHold(BusHold):
     def _find(self, device):
         bus = self._bus
         device = (self._home or bus)._device_of(device)
-        if device._bus is not bus or self._devices is not None and device not in self._devices:
+        covered = self._devices is None or any(known._key == device._key for known in self._devices)
+        if device._bus is not bus or not covered:
             raise NotCovered("%s is not covered by this hold of %s" % (device._label(), self._label()))
         return bus._session_of(device, self)
 
@@ -74,6 +75,7 @@ class SeveralHold(Hold):
         try:
             for bus, devices in self._groups:
                 hold = GroupHold(bus, devices, left_of(self._timeout, start), False)
+                hold.shared = self.shared
                 await Hold._enter(hold)  # cancelled here: those before it are given back below
                 self._holds.append(hold)
         except BaseException:

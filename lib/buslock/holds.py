@@ -59,8 +59,8 @@ class BusHold(Hold):
         if self._devices is None:
             return table.hold_all(timeout_ms)
         if len(self._devices) == 1:
-            return table.hold(self._devices[0]._key, timeout_ms)
-        return table.hold_many(self.keys, timeout_ms)
+            return table.hold(self._devices[0]._key, timeout_ms, self.shared)
+        return table.hold_many(self.keys, timeout_ms, self.shared)
 
     async def _take(self):
         bus = self._bus

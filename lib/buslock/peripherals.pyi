@@ -15,7 +15,7 @@ A peripheral need not come from `machine` or `busio`: whatever has the methods o
 """
 
 from array import array
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from typing_extensions import TypeAlias
 
@@ -91,7 +91,10 @@ class MachinePin(Protocol):
     """machine.Pin."""
 
     def init(self, mode: int = ..., *, value: Any = ...) -> object: ...
-    def value(self, x: Any = ..., /) -> Any: ...
+    @overload
+    def value(self) -> int: ...
+    @overload
+    def value(self, x: Any, /) -> None: ...
 
 class DigitalPin(Protocol):
     """digitalio.DigitalInOut of CircuitPython and Blinka."""

@@ -80,7 +80,11 @@ def _declare(bus, cs, config, cs_active, pre_clocks, post_clocks, chunk, setup):
             raise ValueError("%s: a device without a chip select must be alone on its bus" % bus.name)
         if device._pin is pin:
             raise ValueError("%s has that pin already: one chip select, one device" % device._label())
-    key = "alone" if name is None else name
+    if name is None:
+        name = "alone"
+    elif isinstance(name, str) and " at " in name or name in bus._devices:
+        name = "cs no. %d" % (len(bus._devices) + 1)  # a pin whose repr tells nothing
+    key = name
     device = SPIDevice(bus, key, drive, config, cs_active, chunk, setup)
     device._declared = asked
     device._pin = pin

@@ -12,6 +12,8 @@ import time
 
 
 class _Instant:
+    instant = True
+
     def __init__(self):
         self._us = 0
         self._last = _ticks()
@@ -28,6 +30,8 @@ class _Instant:
 
 
 class _Real(_Instant):
+    instant = False
+
     def busy_us(self, us):
         if hasattr(time, "sleep_us"):
             time.sleep_us(us)
@@ -89,3 +93,8 @@ def now_us():
 def busy_us(us):
     """Let us microseconds pass on the wire."""
     _source.busy_us(us)
+
+
+def instant():
+    """True if what goes over a wire takes no time."""
+    return getattr(_source, "instant", False)

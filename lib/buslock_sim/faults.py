@@ -40,6 +40,8 @@ class Faulty:
 class Plan:
     """One failure that was ordered."""
 
+    ms = 0
+
     def __init__(self, kind, at, times, chance, seed):
         self.kind = kind
         self.at = at
@@ -48,11 +50,14 @@ class Plan:
         self._seed = seed
 
     def strikes(self):
-        if self._limit is not None:
-            # A generator of our own: the same seed gives the same failures on every runtime.
-            self._seed = (self._seed * 75 + 74) % 65537
-            if self._seed >= self._limit:
-                return False
+        if self._limit is not None and self.random(65536) >= self._limit:
+            return False
         if self.times is not None:
             self.times -= 1
         return True
+
+    def random(self, n):
+        """A number from 0 to n - 1."""
+        # A generator of our own: the same seed gives the same failures on every runtime.
+        self._seed = (self._seed * 1664525 + 1013904223) & 0xFFFFFFFF
+        return (self._seed >> 16) * n >> 16

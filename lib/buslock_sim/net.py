@@ -2,7 +2,7 @@
 
 
 class Net:
-    """A line for Pin and DigitalInOut: a chip select, D/C, a driver enable. Its pull gives its level while nobody drives.
+    """A line for Pin and DigitalInOut: a chip select, D/C, a driver enable. Undriven it has the level of its pull.
 
     All the pins made on one line are one GPIO, as on a board: what was driven last counts. on_edge is called with
     the net when its level changes.

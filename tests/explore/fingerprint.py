@@ -10,6 +10,7 @@ import hashlib
 LEFT_OUT = (
     "since",
     "_since",
+    "_world",
     "loop",
     "_loop",
     "_peak",

@@ -27,7 +27,12 @@ class _Workshop:
         world.watch(self)
         world.rest.append(self.look)
 
-    async def make(self):
+    def make(self):
+        coroutine = self._make()
+        self._world.coroutines.append(coroutine)
+        return coroutine
+
+    async def _make(self):
         world = self._world
         world.log("the making begins")
         self.running += 1
@@ -139,7 +144,7 @@ def slow_factory(world):
 
 
 class _SlowWorkshop(_Workshop):
-    async def make(self):
+    async def _make(self):
         self.running += 1
         try:
             await self._world.sleep((4, 5, 6)[self._world.choose(3)])
