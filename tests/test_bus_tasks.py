@@ -74,7 +74,7 @@ async def test_two_tasks_set_bits_of_one_expander():
         await device.write_register(OUTPUTS, 0)
 
         async def blink(bit):
-            for i in range(50):
+            for i in range(20):
                 await device.update_register(OUTPUTS, 1 << bit, (i & 1) << bit)
                 if i % 4 == bit % 4:
                     await turns()
@@ -152,7 +152,7 @@ async def test_errors_hit_only_their_caller():
         failures = []
 
         async def user(n):
-            for i in range(100):
+            for i in range(50):
                 try:
                     assert await bus.read_register(A, i, 1) == bytes([i])
                 except NoAck as error:
@@ -162,7 +162,7 @@ async def test_errors_hit_only_their_caller():
                     await turns()
 
         await asyncio.gather(*[user(n) for n in range(5)])
-        assert 1 <= len(failures) <= 50
+        assert 1 <= len(failures) <= 25
         assert bus.stats()["nacks"] == len(failures)
         rig.a.recover()
         rig.check()
@@ -175,7 +175,7 @@ async def test_retries_hide_rare_errors():
         rig.a.fail("nack", times=None, chance=0.02)
 
         async def user(n):
-            for i in range(100):
+            for i in range(50):
                 assert await device.read_register(i, 1) == bytes([i])
                 if i % 5 == n:
                     await turns()
@@ -427,7 +427,7 @@ async def test_a_greedy_task_does_not_starve_another():
 
 
 async def test_every_operation_cancelled_and_timed_out_at_random():
-    """2,000 operations of mixed kinds with random deadlines and cancels leave nothing held, and no mistake on the wire."""
+    """800 operations of mixed kinds with random deadlines and cancels leave nothing held, and no mistake on the wire."""
     seed = [12345]
 
     def random(n):
@@ -439,7 +439,7 @@ async def test_every_operation_cancelled_and_timed_out_at_random():
         outcomes = {}
 
         async def operation():
-            kind = random(6)
+            kind = random(16) % 6 if random(4) else 0
             ms = random(8) or None
             address = (A, B, EXPANDER)[random(3)]
             if kind == 0:
@@ -472,7 +472,7 @@ async def test_every_operation_cancelled_and_timed_out_at_random():
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
         tasks = []
-        for n in range(1000):
+        for n in range(400):
             tasks.append(asyncio.create_task(one()))
             if random(4) == 0:
                 tasks[-1 - random(min(4, len(tasks)))].cancel()

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import sys
+import time
 from asyncio import CancelledError, create_task  # noqa: F401
 
 from . import _rt
@@ -50,6 +51,14 @@ def loop_id():
 def ticks_ms():
     # The loop's clock, so that a loop with a virtual clock is believed.
     return int(asyncio.get_running_loop().time() * 1000) % _PERIOD
+
+
+def ticks_us():
+    return time.monotonic_ns() // 1000
+
+
+def ticks_diff_us(end, start):
+    return end - start
 
 
 def ticks_add(ticks, ms):

@@ -1,10 +1,22 @@
 """The part of `_rt` for MicroPython and CircuitPython that few programs need; `_rt` loads it on first use."""
 
+import time
 from asyncio import CancelledError, core, create_task  # noqa: F401
 
 from ._rt import OUTSIDE
 
 sleep_ms = core.sleep_ms
+
+if hasattr(time, "ticks_us"):
+    ticks_us = time.ticks_us
+    ticks_diff_us = time.ticks_diff
+else:  # CircuitPython
+
+    def ticks_us():
+        return core.ticks() * 1000
+
+    def ticks_diff_us(end, start):
+        return core.ticks_diff(end // 1000, start // 1000) * 1000
 
 _Coroutine = type((lambda: (yield))())
 

@@ -20,6 +20,8 @@ class Bus:
     _lazy = None
     _loop = None
     _closing = None  # the line of those who wait for the end of a close
+    _transfer = False  # a transfer runs: what is called now is called from an interrupt
+    _open_call = None  # a driver under call() has left a write without STOP
     _take_over = False  # a native lock that an earlier program left is freed
     _dirty = False  # something may be left on the wire
     _channel = None

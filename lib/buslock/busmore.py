@@ -1,11 +1,17 @@
 """The methods of Bus that a plain operation does not need; the class loads them on first use."""
 
-from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_ms
-from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, Reentry
+from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_diff_us, ticks_ms, ticks_us
+from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotCovered, Reentry
 from .native import NativeLocked
 from .waitqueue import left_of
 
 METHODS = (
+    "_configure_for_call",
+    "_end_call",
+    "_note_block",
+    "_make_now",
+    "_new_lazy",
+    "_clean_now",
     "transaction",
     "script",
     "_call",
@@ -64,11 +70,16 @@ async def call(bus, device, function, *args, timeout_ms=None):
 
 
 def _call(bus, device, function, args):
+    bus._configure_for_call(device)
+    start = ticks_us()
     try:
         result = function(*args)
     except OSError as error:
         bus._failed_outside(error, device)
         raise
+    finally:
+        bus._note_block(device, start)
+        bus._end_call(device)
     if is_awaitable(result):
         if hasattr(result, "close"):
             result.close()
@@ -81,6 +92,42 @@ def _failed_outside(bus, error, device):
     if not isinstance(error, (BusError, DeadlineExceeded)):
         bus._fault(error, device)
         device._failed_setup()
+
+
+def _configure_for_call(bus, device):
+    """What a driver of the device finds set."""
+
+
+def _end_call(bus, device):
+    """A driver's call is over: nothing of it is left on the wire."""
+
+
+def _note_block(bus, device, start):
+    """The longest time for which a synchronous call has stopped the loop, and whose it was."""
+    ms = ticks_diff_us(ticks_us(), start) // 1000
+    counts = bus._table._counts
+    if ms > counts.get("longest_call_ms", 0):
+        counts["longest_call_ms"] = ms
+        counts["longest_call_key"] = device._label()
+
+
+def _make_now(bus):
+    """The peripheral for a synchronous caller: NotCovered if making it takes a task."""
+    if bus._lazy is None:
+        bus._new_lazy()
+    if bus._lazy.state != "starting":
+        bus._lazy._start()
+    made = bus._lazy.peek()
+    if made is None:
+        raise NotCovered("%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name)
+    bus._backend = bus._wrap(made)
+
+
+def _clean_now(bus):
+    """Clean without waiting; False if that takes more."""
+    bus._dirty = False
+    bus._raw = bus._backend
+    return True
 
 
 def _every_device(bus):
@@ -122,6 +169,8 @@ def stats(bus):
     stats = bus._table.stats()
     for event in ("nacks", "errors", "retries", "recoveries"):
         stats[event] = bus._table._counts.get(event, 0)
+    stats["longest_call_ms"] = bus._table._counts.get("longest_call_ms", 0)
+    stats["longest_call_key"] = bus._table._counts.get("longest_call_key")
     stats["wire_waits"] = bus._wire._counts.get("waits", 0)
     return stats
 
@@ -129,13 +178,17 @@ def stats(bus):
 async def _make(bus, timeout_ms):
     """The peripheral, by the factory: at once, or by a shared task when it is async."""
     if bus._lazy is None:
-        from .lazy import Lazy
-
-        bus._lazy = Lazy(bus._factory, bus._close or _deinit)
-        bus._lazy.name = "making of " + bus.name
+        bus._new_lazy()
     made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
     if bus._backend is None:
         bus._backend = bus._wrap(made)
+
+
+def _new_lazy(bus):
+    from .lazy import Lazy
+
+    bus._lazy = Lazy(bus._factory, bus._close or _deinit)
+    bus._lazy.name = "making of " + bus.name
 
 
 def _deinit(peripheral):

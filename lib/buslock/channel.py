@@ -61,6 +61,18 @@ class Channel:
 
         return self._bus.call(device, opened, timeout_ms=timeout_ms)
 
+    def as_machine(self):
+        """Like I2CBus.as_machine(), with the addresses behind this channel."""
+        from .i2cfacade import MachineI2C
+
+        return MachineI2C(self)
+
+    def as_busio(self):
+        """Like I2CBus.as_busio(), with the addresses behind this channel."""
+        from .i2cfacade import BusioI2C
+
+        return BusioI2C(self)
+
     async def scan(self, timeout_ms=None):
         """The addresses that answer behind this channel and not on the bus before it."""
         bus = self._bus

@@ -28,6 +28,7 @@ class ChunkedSession(I2CSession):
         view = memoryview(buf)
         check(self._device, reg, view)
         writable(buf)
+        check_ms(timeout_ms)
         start = ticks_ms()
         for offset, length in pieces(reg, len(view), self._device._chunk):
             if offset:
@@ -38,6 +39,7 @@ class ChunkedSession(I2CSession):
     async def write_register(self, reg, data, repeatable=False, timeout_ms=None):
         view = memoryview(readable(data))
         check(self._device, reg, view)
+        check_ms(timeout_ms)
         start = ticks_ms()
         for offset, length in pieces(reg, len(view), self._device._chunk):
             if offset:

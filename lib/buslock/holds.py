@@ -79,6 +79,8 @@ class BusHold(Hold):
                 break
             inner.release()
         self._inner = inner
+        for part in getattr(inner, "_holds", None) or (inner,):
+            part._owner = self  # a look-alike finds the hold of the running task by this
         self._epoch = bus._epoch
         self._task = current_task()
         if self.wire:

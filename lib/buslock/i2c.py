@@ -55,6 +55,7 @@ class I2CBus(Bus):
             peripheral = BusioI2C(peripheral)
             self._native = peripheral.free
             if self._take_over:
+                self._take_over = False
                 peripheral.take_over()
         elif not hasattr(peripheral, "readfrom_mem"):
             raise TypeError("%s: %r is neither a machine.I2C nor a busio.I2C" % (self.name, peripheral))
@@ -111,10 +112,14 @@ class I2CDevice(Operations, Device):
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
 
     def _read_register(self, reg, nbytes):
-        i2c = self._bus._backend
+        bus = self._bus
+        bus._transfer = True
         try:
             if self._addrsize == 8:
-                return i2c.readfrom_mem(self.address, reg, nbytes)
-            return i2c.readfrom_mem(self.address, reg, nbytes, addrsize=self._addrsize)
+                result = bus._backend.readfrom_mem(self.address, reg, nbytes)
+            else:
+                result = bus._backend.readfrom_mem(self.address, reg, nbytes, addrsize=self._addrsize)
+            bus._transfer = False
+            return result
         except OSError as error:
             raise self._failed(error)

@@ -21,6 +21,12 @@ METHODS = (
     "_every_device",
     "_refuse_address",
     "_make",
+    "as_machine",
+    "as_busio",
+    "_backend_write",
+    "_scan_now",
+    "_end_call",
+    "_clean_now",
     "_take_aliases",
     "_probe",
     "_fault",
@@ -168,6 +174,8 @@ def _every_device(bus):
 def _take_aliases(bus, device, aliases):
     home = device._home()
     devices = home._devices
+    if len(set(aliases)) < len(aliases):
+        raise ValueError("%s: an alias is named twice" % device._label())
     for address in aliases:
         home._claim(address)
         known = devices.get(address)
@@ -213,6 +221,7 @@ def _acknowledges(device, _):
 
 def _fault(bus, error, device):
     """The BusError for an OSError of the port. A bus that may be stuck is looked at before the next transfer."""
+    bus._transfer = False
     label = bus.name if device is None else device._label()
     fault = from_oserror(error, label)
     bus._count("nacks" if isinstance(fault, NoAck) else "errors")
@@ -230,6 +239,43 @@ async def _make(bus, timeout_ms):
 
         refuse_stuck(bus)
     await make(bus, timeout_ms)
+
+
+def as_machine(bus):
+    """An object with the methods of machine.I2C, for drivers that know nothing of this bus."""
+    from .i2cfacade import MachineI2C
+
+    return MachineI2C(bus)
+
+
+def as_busio(bus):
+    """An object with the methods of busio.I2C, for drivers that know nothing of this bus."""
+    from .i2cfacade import BusioI2C
+
+    return BusioI2C(bus)
+
+
+def _backend_write(bus, i2c, addr, buf):
+    return i2c.writeto(addr, buf)
+
+
+def _scan_now(bus, home):
+    return home._scan(None, None) if home is not bus else bus._backend.scan()
+
+
+def _end_call(bus, device):
+    bus._channel = None  # the driver may have switched a multiplexer
+    if bus._open_call is not None:
+        device, bus._open_call = bus._open_call, None
+        bus._end_transfer(device)
+
+
+def _clean_now(bus):
+    if bus._lines is not None and bus._lines.stuck(bus._backend is None) != "":
+        return False
+    bus._dirty = False
+    bus._raw = bus._backend
+    return True
 
 
 async def _clean(bus):

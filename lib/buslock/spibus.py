@@ -12,6 +12,9 @@ METHODS = (
     "_configure",
     "_fault",
     "_clean",
+    "_clean_now",
+    "_configure_for_call",
+    "_end_call",
     "_prepare",
     "_configure_for",
     "_wire_left",
@@ -37,6 +40,7 @@ def wrap(bus, spi):
         spi = BusioSPI(spi)
         bus._native = spi.free
         if bus._take_over:
+            bus._take_over = False
             spi.take_over()
     bus._awaits = getattr(spi, "awaitable", False)
     if bus._awaits:
@@ -160,14 +164,36 @@ def _fault(bus, error, device):
     return TransferError(number, "%s: the transfer failed (%s): check speed, wiring and power" % (label, error))
 
 
+def _configure_for_call(bus, device):
+    if bus._config != device._config:
+        bus._configure(device._config)
+
+
+def _end_call(bus, device):
+    """CS idle again; what the driver has set is not known."""
+    bus._config = None
+    cs = device._cs
+    if cs is not None and cs() == device._active:
+        bus._count("left_selected")
+        try:
+            cs(1 - device._active)
+        except Exception:
+            bus._soil()
+
+
 async def _clean(bus):
     """Called with the wire held, before the first transfer and when a pin could not be driven."""
+    bus._clean_now()
+
+
+def _clean_now(bus):
     bus._config = None
     for device in bus._devices.values():
         if device._cs is not None:
             device._cs(1 - device._active)
     bus._dirty = False
     bus._raw = bus._backend
+    return True
 
 
 def _configure_for(bus, hold):

@@ -1,6 +1,16 @@
 """The operations of SPI besides write and write_readinto; devices and sessions load them on first use."""
 
-METHODS = ("read", "readinto", "write_then_read", "select", "_plan", "_refuse", "_refuse_pair")
+METHODS = (
+    "as_machine",
+    "as_busio",
+    "read",
+    "readinto",
+    "write_then_read",
+    "select",
+    "_plan",
+    "_refuse",
+    "_refuse_pair",
+)
 
 
 async def read(me, nbytes, write=0, timeout_ms=None):
@@ -32,6 +42,20 @@ def select(me, timeout_ms=None):
     from .spisession import Select
 
     return Select(me, timeout_ms)
+
+
+def as_machine(device):
+    """An object with the methods of machine.SPI for this device, and its chip select as `.cs`."""
+    from .spifacade import MachineSPI
+
+    return MachineSPI(device)
+
+
+def as_busio(device):
+    """An object with the methods of busio.SPI for this device, and its chip select as `.cs`."""
+    from .spifacade import BusioSPI
+
+    return BusioSPI(device)
 
 
 async def _do(me, timeout_ms, function, a, b):

@@ -73,6 +73,8 @@ class Exchanges:
 class UARTNode(Exchanges, Device):
     """One address. Made by `bus.device(address)`."""
 
+    _modules = ("uartnode", "devicemore")
+
     def __init__(self, bus, address):
         self._bus = bus
         self._node = self

@@ -21,6 +21,7 @@ METHODS = (
     "_collect",
     "_stray",
     "_clean",
+    "_clean_now",
 )
 
 _QUIET_MS = 20  # a line is quiet when nothing has come for so long: at 1200 baud, two characters
@@ -212,6 +213,11 @@ def _stray(bus, got):
         bus._count("strays")
         if bus._unsolicited is not None:
             bus._unsolicited(got)
+
+
+def _clean_now(bus):
+    """What comes late cannot be waited for here."""
+    return False
 
 
 async def _clean(bus):

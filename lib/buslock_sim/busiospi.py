@@ -66,9 +66,9 @@ class BusioSPI:
         baudrate = integer(baudrate)
         late = self.wire.called("configure")
         if self.port.needs_lock:
-            _check_range("polarity", polarity, 0, 1)
-            _check_range("phase", phase, 0, 1)
-            _check_range("bits", bits, 8, 9)
+            check_range("polarity", polarity, 0, 1)
+            check_range("phase", phase, 0, 1)
+            check_range("bits", bits, 8, 9)
         if baudrate <= 0:
             raise ValueError("baudrate must be positive")
         self.wire.configure(Clocking(self.port, baudrate, 1 if polarity else 0, 1 if phase else 0, bits, False))
@@ -128,7 +128,7 @@ class BusioSPI:
             raise RuntimeError("Function requires lock")
 
 
-def _check_range(name, value, low, high):
+def check_range(name, value, low, high):
     if not low <= integer(value) <= high:
         raise ValueError("%s must be %d-%d" % (name, low, high))
 

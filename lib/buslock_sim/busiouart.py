@@ -1,8 +1,7 @@
 """busio.UART of CircuitPython and Blinka on a simulated line."""
 
-from . import clock
 from .arguments import integer, readable, writable
-from .uart import Streamed
+from .streamed import Streamed
 from .uartports import find_busio
 
 _DEAD = "Object has been deinitialized and can no longer be used. Create a new object."
@@ -11,9 +10,9 @@ _DEAD = "Object has been deinitialized and can no longer be used. Create a new o
 class BusioUART(Streamed):
     """BusioUART(line, baudrate=9600): the methods, argument rules and errors of busio.UART.
 
-    line stands for the pins of a real one; on CircuitPython there is one object per pins. timeout is in seconds, for the
-    first byte and between bytes. There is no way to ask whether the last bit is out: write() returns when the bytes have
-    gone into the hardware's buffer.
+    line stands for the pins of a real one; on CircuitPython there is one object per pins. timeout is in seconds, for
+    the first byte and between bytes. There is no way to ask whether the last bit is out: write() returns when the bytes
+    have gone into the hardware's buffer.
     """
 
     def __init__(

@@ -91,6 +91,10 @@ class SpiWire(Calls):
         """True if no transfer runs and no chip is selected."""
         return self._running is None and not self.selected()
 
+    def running(self):
+        """True while a transfer runs."""
+        return self._running is not None
+
     def check(self):
         """Raise the first violation, if there is one, or a ProtocolError if a chip select is active."""
         if self.violations:

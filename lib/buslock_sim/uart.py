@@ -1,25 +1,12 @@
 """machine.UART on a simulated line."""
 
-import io
-import sys
-
 from . import clock
 from .arguments import integer, os_error, readable, writable
+from .streamed import EINVAL, Streamed
 from .uartports import find_machine
 
-EINVAL = 22
-ETIMEDOUT = 110
 
-# asyncio's streams poll an object by its ioctl(); only what derives from io.IOBase has one for them.
-_Base = object if sys.implementation.name == "cpython" else getattr(io, "IOBase", object)
-
-_FLUSH = 1
-_POLL = 3
-_READABLE = 1
-_WRITABLE = 4
-
-
-class UART(_Base):
+class UART(Streamed):
     """UART(line, port="rp2", baudrate=9600): the methods, argument rules and errors of machine.UART on that port.
 
     line stands for the number and the pins of a real UART. On MicroPython it can be polled, and given to asyncio's
@@ -64,7 +51,7 @@ class UART(_Base):
         if stop is not None:
             self.stop = stop
         self._init(**more)
-        _end(late)
+        self._end(late)
 
     def _init(self, timeout=None, timeout_char=None, rxbuf=None, txbuf=None, **pins):
         for name in pins:
@@ -87,6 +74,8 @@ class UART(_Base):
         line.settle()
         if port.init_clears:
             line.take(len(line.received))
+        self._first_us = 1000 * self.timeout
+        self._next_us = 1000 * self.timeout_char
         line.limit = self.rxbuf
         line.configure(self.baudrate, self.bits, self.parity, self.stop)
         self._on = True
@@ -96,13 +85,13 @@ class UART(_Base):
         late = self.line.called("deinit")
         if self.port.deinit:
             self._on = False
-        _end(late)
+        self._end(late)
 
     def any(self):
         """The number of characters that can be read."""
         late = self._begin("any")
         self.line.settle()
-        _end(late)
+        self._end(late)
         return len(self.line.received)
 
     def read(self, nbytes=-1):
@@ -112,7 +101,7 @@ class UART(_Base):
         if nbytes < -1:
             raise MemoryError("memory allocation failed")
         data = self._get(nbytes)
-        _end(late)
+        self._end(late)
         return data
 
     def readinto(self, buf, nbytes=None):
@@ -120,105 +109,49 @@ class UART(_Base):
         late = self._begin("readinto")
         view = writable(buf)
         n = len(view) if nbytes is None else min(len(view), integer(nbytes))
-        data = self._get(n)
-        _end(late)
-        if data is None:
-            return None
-        view[: len(data)] = data
-        return len(data)
+        done = self._get_into(view[:n])
+        self._end(late)
+        return done
 
     def readline(self, max_size=-1):
-        """A line with its newline, or what has come when no more does within timeout_char; None if nothing has."""
+        """A line with its newline, or what has come when no more does within timeout; None if nothing has."""
         late = self._begin("readline")
-        data = b""
-        while max_size == -1 or len(data) < max_size:
-            byte = self._get(1)
-            if byte is None:
-                break
-            data += byte
-            if byte == b"\n":
-                break
-        _end(late)
-        return data if data or max_size == 0 else None
+        data = self._get_line(max_size)
+        self._end(late)
+        return data
 
     def write(self, buf):
-        """Send buf; returns the number of bytes that were taken, None for none where the port gives up."""
+        """Send buf; returns the number of bytes that were taken, or None for none, where the port gives up."""
         late = self._begin("write")
         data = bytes(readable(buf))
-        line = self.line
-        room_for = self.port.fifo + self.txbuf
-        done = 0
-        until = None
-        while True:
-            room = room_for - line.waiting()
-            if room > 0 and done < len(data):
-                line.send(data[done : done + room])
-                done += min(room, len(data) - done)
-                until = None
-            if done == len(data):
-                break
-            if until is None:
-                until = clock.now_us() + 1000 * ((self.timeout_char if done else self.timeout) + 1)
-            if not line.wait(until) and self.port.write_gives_up:
-                break
-            if not self.port.write_gives_up:
-                until = None
+        if self.port.write_gives_up:
+            # The ports count whole milliseconds, and give up when more than these have passed.
+            done = self._put(data, 1000 * self.timeout + 1000, 1000 * self.timeout_char + 1000)
+        else:
+            done = self._put(data, None)
         if self.port.write_waits:
             self._wait_sent()
-        _end(late)
+        self._end(late)
         return done if done or not data else None
 
     def flush(self):
         """Wait until all is sent; on some ports the last character may still be on its way."""
         late = self._begin("flush")
         self._wait_sent()
-        _end(late)
+        self._end(late)
 
     def txdone(self):
         """True if all is sent; on some ports the last character may still be on its way."""
         late = self._begin("txdone")
         self.line.settle()
-        _end(late)
+        self._end(late)
         return clock.now_us() >= self._sent_us()
-
-    def ioctl(self, request, arg):
-        """For select.poll() and asyncio's streams."""
-        if request == _POLL:
-            if not self._on:
-                return arg & (_READABLE | _WRITABLE)  # what comes is an error, but it comes at once
-            line = self.line
-            line.settle()
-            ready = 0
-            if arg & _READABLE and line.received:
-                ready |= _READABLE
-            if arg & _WRITABLE and line.waiting() < self.port.fifo + self.txbuf:
-                ready |= _WRITABLE
-            return ready
-        if request == _FLUSH:
-            self.flush()
-            return 0
-        return -EINVAL
 
     def _begin(self, name):
         late = self.line.called(name)
         if not self._on:
             raise os_error(EINVAL)
         return late
-
-    def _get(self, n):
-        """Up to n bytes, -1 for all; None if there are none in time."""
-        line = self.line
-        data = b""
-        line.settle()
-        while n < 0 or len(data) < n:
-            if not line.received:
-                until = clock.now_us() + 1000 * (self.timeout_char if data else self.timeout)
-                while not line.received and line.wait(until):
-                    pass
-                if not line.received:
-                    return data or None
-            data += line.take(n - len(data) if n >= 0 else len(line.received))
-        return data
 
     def _sent_us(self):
         line = self.line
@@ -228,8 +161,3 @@ class UART(_Base):
         while clock.now_us() < self._sent_us():
             self.line.wait(self._sent_us())
         self.line.settle()
-
-
-def _end(late):
-    if late is not None:
-        raise late

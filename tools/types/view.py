@@ -1,18 +1,22 @@
-"""Writes the library's sources with the types of its stubs in them, for the type checker to check the sources.
+"""Writes the library's sources with the types of its stubs in them, so that the type checker can check the sources.
 
     python -m tools.types.view FOLDER
 
-A checker that finds a stub beside a source looks at the one or the other, never at both. In FOLDER/buslock each source
-has the annotations that its stub gives to parameters, results and attributes, and each class has the methods that it
-loads on first use. All insertions are within lines, so that the line numbers stay.
+A checker that finds a stub beside a source believes the stub and guesses about the source. In FOLDER/buslock each
+source has the annotations that the stubs give to its parameters, results and attributes, and each class has the
+methods that it loads on first use. Where no stub says anything, an attribute that begins as None may become anything,
+and what a base class leaves to its subclasses is taken to be there if one of them has it. All of that is inserted
+within lines, so that line numbers stay; messages name the file in lib/ by replacing the folder.
 """
 
 import ast
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2] / "lib" / "buslock"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Source:
@@ -24,89 +28,115 @@ class Source:
         self.tree = ast.parse(self.text)
         stub = path.with_suffix(".pyi")
         self.stub = ast.parse(stub.read_bytes() if stub.exists() else b"")
-        self.edits: list[tuple[int, int, str]] = []
+        self.insertions: list[tuple[int, str]] = []
+        self.header = ["from typing import Any", *header_of(self.stub)]
+        self.loaded: tuple[str, ...] = ()  # the functions that classes load from here
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "METHODS":
+                self.loaded = ast.literal_eval(node.value)
         self._starts = [0]
         for line in self.text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
-    def at(self, node, end: bool = True) -> int:
-        line, column = (node.end_lineno, node.end_col_offset) if end else (node.lineno, node.col_offset)
-        return self._starts[line - 1] + column
+    def start(self, node) -> int:
+        return self._starts[node.lineno - 1] + node.col_offset
 
-    def insert(self, where: int, text: str, instead_of: int = 0) -> None:
-        self.edits.append((where, instead_of, text))
+    def end(self, node) -> int:
+        return self._starts[node.end_lineno - 1] + node.end_col_offset
 
-    def methods(self) -> tuple[str, ...]:
-        """The functions that classes load from here."""
-        for node in self.tree.body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "METHODS":
-                return ast.literal_eval(node.value)
-        return ()
+    def insert(self, where: int, text: str) -> None:
+        self.insertions.append((where, text))
 
-    def header(self) -> list[str]:
-        """What the annotations of the stub need: its imports and its type variables."""
-        lines = []
-        for node in self.stub.body:
-            if isinstance(node, ast.ImportFrom):
-                # Classes that are only in stubs have private names.
-                names = [alias.name for alias in node.names if not (node.level and alias.name.startswith("_"))]
-                if names:
-                    lines.append(f"from {'.' * node.level}{node.module} import {', '.join(names)}")
-            elif isinstance(node, ast.Assign | ast.Import):
-                lines.append(ast.unparse(node))
-        return lines
+    def annotate(self, target, type_: str) -> None:
+        self.insert(self.end(target), f': "{type_}"')
 
     def result(self) -> bytes:
         text = self.text
-        for where, length, new in sorted(self.edits, key=lambda edit: edit[0], reverse=True):
-            text = text[:where] + new.encode() + text[where + length :]
-        return text
+        for where, new in sorted(self.insertions, key=lambda insertion: insertion[0], reverse=True):
+            text = text[:where] + new.encode() + text[where:]
+        return "".join(line + "; " for line in dict.fromkeys(self.header)).encode() + text
 
 
-def functions(body) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-    """By name; those with several signatures are left out."""
-    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+class Class:
+    """A class with what its bases, its stub and the functions that it loads add to it."""
+
+    def __init__(self, source: Source, node: ast.ClassDef, sources: dict[str, Source]):
+        self.source, self.node, self.name = source, node, node.name
+        self.stub = classes(source.stub).get(node.name) or ast.ClassDef(node.name, [], [], [], [])
+        self.bases: list[Class] = []
+        self.subclasses: list[Class] = []
+        self.declared: dict[str, str] = {}
+        self.loaded: dict[str, tuple[Source, Function]] = {}
+        for module in loaded_modules(node):
+            known = functions(sources[module].tree)
+            for name in sources[module].loaded:
+                if name in known:
+                    self.loaded.setdefault(name, (sources[module], known[name]))
+
+    def bodies(self) -> Iterator[tuple[str, Function]]:
+        """Its methods, each with the name of the parameter that is the object."""
+        for function in [*functions(self.node).values(), *(function for _, function in self.loaded.values())]:
+            if parameters(function):
+                yield parameters(function)[0].arg, function
+
+    def names(self) -> set[str]:
+        """What it has, without what its bases have."""
+        found = {*functions(self.node), *self.loaded, *self.declared, *classes(self.node)}
+        for node in self.node.body:
+            if isinstance(node, ast.Assign):
+                found.update(ast.unparse(target) for target in node.targets)
+        for me, function in self.bodies():
+            found.update(attributes(function, me, ast.Store))
+        return found
+
+    def all_names(self) -> set[str]:
+        return self.names().union(*(base.all_names() for base in self.bases))
+
+    def below(self) -> set[str]:
+        """What some subclass has."""
+        return set().union(*(cls.names() | cls.below() for cls in self.subclasses))
+
+
+def header_of(stub: ast.Module) -> list[str]:
+    """What the annotations of a stub need: its imports, without classes that only stubs have, and type variables."""
+    lines = []
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names if not (node.level and alias.name.startswith("_"))]
+            if names:
+                lines.append(f"from {'.' * node.level}{node.module} import {', '.join(names)}")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            lines.append(ast.unparse(node))
+    return lines
+
+
+def functions(scope) -> dict[str, Function]:
+    """By name; those with several signatures, or a setter, are left out."""
+    found = [node for node in scope.body if isinstance(node, Function)]
     names = [node.name for node in found]
     return {node.name: node for node in found if names.count(node.name) == 1}
 
 
-def classes(body) -> dict[str, ast.ClassDef]:
-    return {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+def classes(scope) -> dict[str, ast.ClassDef]:
+    return {node.name: node for node in scope.body if isinstance(node, ast.ClassDef)}
 
 
-def parameters(function) -> list[ast.arg]:
+def parameters(function: Function) -> list[ast.arg]:
     a = function.args
     return [arg for arg in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if arg is not None]
 
 
-def annotate(source: Source, function, stub, first: str | None = None) -> None:
-    """The parameters by name, and the result; `first` is the type of the first parameter."""
-    known = {arg.arg: ast.unparse(arg.annotation) for arg in parameters(stub) if arg.annotation} if stub else {}
-    own = parameters(function)
-    if first is not None:
-        known[own[0].arg] = first
-    for arg in own:
-        if arg.annotation is None and arg.arg in known:
-            source.insert(source.at(arg), f': "{known[arg.arg]}"')
-    if stub is not None and stub.returns is not None and function.returns is None:
-        inside = [*own, *function.args.defaults, *(d for d in function.args.kw_defaults if d is not None)]
-        start = max((source.at(node) for node in inside), default=source.text.index(b"(", source.at(function, False)))
-        source.insert(source.text.index(b")", start) + 1, f' -> "{ast.unparse(stub.returns)}"')
+def attributes(function: Function, me: str, context) -> set[str]:
+    """Names of attributes of the object `me` that the function sets (ast.Store) or uses (ast.Load)."""
+    return {
+        node.attr
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, context) and ast.unparse(node.value) == me
+    }
 
 
-def declare(source: Source, cls: ast.ClassDef, name: str, type_: str) -> None:
-    """An attribute: where the class gives its value, else where a method does, else at the head of the class."""
-    bodies = [cls.body, *(function.body for function in functions(cls.body).values())]
-    for body, target in zip(bodies, [name, *["self." + name] * len(bodies)], strict=False):
-        for node in [inner for outer in body for inner in ast.walk(outer)] if body is not cls.body else body:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and ast.unparse(node.targets[0]) == target:
-                source.insert(source.at(node.targets[0]), f': "{type_}"')
-                return
-    source.insert(source.at(cls.body[0]), f'; {name}: "{type_}"')
-
-
-def loaded_by(cls: ast.ClassDef) -> tuple[str, ...]:
-    """The modules from which the class loads methods on first use."""
+def loaded_modules(cls: ast.ClassDef) -> tuple[str, ...]:
+    """The modules that a class names as homes of methods: in `_modules`, or in its call of rare()."""
     for node in ast.walk(cls):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_modules":
             return ast.literal_eval(node.value)
@@ -115,93 +145,169 @@ def loaded_by(cls: ast.ClassDef) -> tuple[str, ...]:
     return ()
 
 
+def annotate(source: Source, function: Function, stub: Function | None, first: str | None = None) -> None:
+    """Parameters by name, and the result; `first` is the type of the first parameter."""
+    own = parameters(function)
+    known = {} if stub is None else {arg.arg: arg.annotation for arg in parameters(stub) if arg.annotation is not None}
+    types = {name: ast.unparse(type_) for name, type_ in known.items()}
+    if first is not None:
+        types[own[0].arg] = first
+    for arg in own:
+        if arg.annotation is None and arg.arg in types:
+            source.annotate(arg, types[arg.arg])
+    if stub is not None and stub.returns is not None and function.returns is None:
+        inside = [*own, *function.args.defaults, *(value for value in function.args.kw_defaults if value is not None)]
+        after = max([source.end(node) for node in inside], default=source.text.index(b"(", source.start(function)))
+        source.insert(source.text.index(b")", after) + 1, f' -> "{ast.unparse(stub.returns)}"')
+
+
+def family(sources: dict[str, Source]) -> list[Class]:
+    found = {}
+    for source in sources.values():
+        for name, node in classes(source.tree).items():
+            found[name] = Class(source, node, sources)
+    for cls in found.values():
+        for base in cls.node.bases:
+            if ast.unparse(base) in found:
+                cls.bases.append(found[ast.unparse(base)])
+                found[ast.unparse(base)].subclasses.append(cls)
+    return list(found.values())
+
+
 def merge(sources: dict[str, Source]) -> None:
-    everything = {(s.name, cls.name): cls for s in sources.values() for cls in classes(s.stub.body).values()}
-    stubs = {name: cls for (_, name), cls in everything.items()}
-    users: dict[str, list[tuple[Source, ast.ClassDef]]] = {}
+    everything = family(sources)
     for source in sources.values():
-        for name, function in functions(source.tree.body).items():
-            stub = functions(source.stub.body).get(name)
-            if stub is not None:
-                annotate(source, function, stub)
-        for name, cls in classes(source.tree.body).items():
-            stub_class = classes(source.stub.body).get(name)
-            if stub_class is not None:
-                merge_class(source, cls, stub_class)
-            taken: set[str] = set()
-            for module in loaded_by(cls):
-                users.setdefault(module, []).append((source, cls))
-                names = [name for name in sources[module].methods() if name not in taken]
-                taken.update(names)
-                source.insert(source.at(cls.body[0]), f"; from .{module} import {', '.join(names)}")
-            if taken:
-                for function in cls.body:
-                    if isinstance(function, ast.FunctionDef) and function.name == "__getattr__":
-                        source.insert(source.at(function, False), "def __getatt__", len("def __getattr__"))
-    for module, having in users.items():
-        merge_loaded(sources[module], having, stubs)
+        stubs = functions(source.stub)
+        for name, function in functions(source.tree).items():
+            if name in stubs:
+                annotate(source, function, stubs[name])
+    for cls in everything:
+        merge_stub(cls)
+    for cls in everything:
+        used = set().union(*(attributes(function, me, ast.Load) for me, function in cls.bodies()))
+        for name in (used & cls.below()) - cls.all_names():
+            cls.declared[name] = "Any"
+        for me, function in cls.bodies():
+            if me != "self":
+                own = functions(cls.node)
+                inherited = set().union(*(base.all_names() for base in cls.bases))
+                for name in attributes(function, me, ast.Store) - inherited:
+                    if name not in own and not has_value(cls, name):
+                        cls.declared.setdefault(name, "Any")
+    stub_methods = {cls.name: functions(cls.stub) for cls in everything}
     for source in sources.values():
-        header = [*dict.fromkeys(source.header())]
-        for home, cls in users.get(source.name, ()):
-            header += [*home.header(), f"from .{home.name} import {cls.name}"]
-        source.insert(0, "".join(line + "; " for line in dict.fromkeys(header)))
+        for name in source.loaded:
+            merge_loaded(source, name, [cls for cls in everything if cls.loaded.get(name, (None,))[0] is source], stub_methods)
+    for cls in everything:
+        write_head(cls)
 
 
-def merge_class(source: Source, cls: ast.ClassDef, stub: ast.ClassDef) -> None:
-    ours = functions(cls.body)
-    for name, function in functions(stub.body).items():
-        if name in ours:
-            annotate(source, ours[name], function)
-    for node in stub.body:
-        if isinstance(node, ast.AnnAssign):
-            declare(source, cls, ast.unparse(node.target), ast.unparse(node.annotation))
-    for base in stub.bases:
+def has_value(cls: Class, name: str) -> bool:
+    """Whether the class or one of its own methods gives the attribute a value."""
+    for node in cls.node.body:
+        if isinstance(node, ast.Assign) and name in [ast.unparse(target) for target in node.targets]:
+            return True
+    return any(name in attributes(function, "self", ast.Store) for function in functions(cls.node).values())
+
+
+def merge_stub(cls: Class) -> None:
+    """The types of methods and attributes, and of those that begin as None."""
+    own = functions(cls.node)
+    for name, stub in functions(cls.stub).items():
+        if name in own:
+            annotate(cls.source, own[name], stub)
+    types = {
+        ast.unparse(node.target): ast.unparse(node.annotation)
+        for node in cls.stub.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    first = {ast.unparse(node.targets[0]): node for node in reversed(assignments(cls))}
+    for target, node in first.items():
+        name = target.removeprefix("self.")
+        if name in types:
+            cls.source.annotate(node.targets[0], types.pop(name))
+        elif ast.unparse(node.value) in ("None", "()") or ast.unparse(node.value).startswith("[None]"):
+            cls.source.annotate(node.targets[0], "Any")
+    cls.declared.update(types)
+    for base in cls.stub.bases:
         if isinstance(base, ast.Subscript):
-            same = [own for own in cls.bases if ast.unparse(own) == ast.unparse(base.value)]
-            if same:
-                source.insert(source.at(same[0]), ast.unparse(base)[len(ast.unparse(base.value)) :])
-            elif cls.bases:
-                source.insert(source.at(cls.bases[-1]), ", " + ast.unparse(base))
-            else:
-                name_end = source.at(cls, False) + len(f"class {cls.name}")
-                source.insert(name_end, f"({ast.unparse(base)})")
+            merge_base(cls, ast.unparse(base.value), ast.unparse(base.slice))
 
 
-def merge_loaded(source: Source, having, stubs: dict[str, ast.ClassDef]) -> None:
-    """Functions that become methods: their first parameter is one of the classes that load them."""
-    own = functions(source.stub.body)
-    names = [cls.name for _, cls in having]
-    # A subclass that names the same module inherits them.
-    tops = [cls for _, cls in having if not any(ast.unparse(base) in names for base in cls.bases)]
-    for name, function in functions(source.tree.body).items():
-        if name in source.methods() and name not in own:
-            first = parameters(function)[0].arg
-            types = [cls.name for cls in tops if cls.name.lower().endswith(first)] or [cls.name for cls in tops]
-            found = None
-            for cls in tops:
-                found = found or method_of(cls.name, name, stubs)
-            annotate(source, function, found, " | ".join(types))
+def assignments(cls: Class) -> list[ast.Assign]:
+    """Those to a single attribute, in the class and in its methods."""
+    found = [node for node in cls.node.body if isinstance(node, ast.Assign)]
+    for function in functions(cls.node).values():
+        found += [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+    names = [ast.unparse(node.targets[0]) for node in found]
+    in_class = [name for name, node in zip(names, found, strict=True) if node in cls.node.body]
+    return [
+        node
+        for name, node in zip(names, found, strict=True)
+        if len(node.targets) == 1
+        and (node in cls.node.body or name.startswith("self.") and name.removeprefix("self.") not in in_class)
+        and name.removeprefix("self.").isidentifier()
+    ]
 
 
-def method_of(cls: str, name: str, stubs: dict[str, ast.ClassDef]):
-    """The method in the stub of the class or of its bases."""
-    stub = stubs.get(cls)
-    if stub is None:
-        return None
-    found = functions(stub.body).get(name)
-    for base in stub.bases:
-        found = found or method_of(ast.unparse(base), name, stubs)
-    return found
+def merge_base(cls: Class, base: str, parameter: str) -> None:
+    """A generic base: the stub says of what."""
+    source = cls.source
+    same = [node for node in cls.node.bases if ast.unparse(node) == base]
+    if same:
+        source.insert(source.end(same[0]), f"[{parameter}]")
+    elif cls.node.bases:
+        source.insert(source.end(cls.node.bases[-1]), f", {base}[{parameter}]")
+    else:
+        source.insert(source.start(cls.node) + len(f"class {cls.name}"), f"({base}[{parameter}])")
+
+
+def merge_loaded(source: Source, name: str, having: list[Class], stub_methods) -> None:
+    """A function that is loaded as a method: its first parameter is one of the classes that load it."""
+    function = functions(source.tree).get(name)
+    if function is None or name in functions(source.stub) or not having:
+        return
+    tops = [cls for cls in having if not any(base in having for base in cls.bases)]
+    me = parameters(function)[0].arg
+    types = [cls.name for cls in tops if me == "me" or cls.name.lower().endswith(me)]
+    stub = next((found for cls in tops if (found := method_of(cls, name, stub_methods))), None)
+    annotate(source, function, stub, " | ".join(types) or None)
+    for cls in tops:
+        source.header += [*cls.source.header, f"from .{cls.source.name} import {cls.name}"]
+
+
+def method_of(cls: Class, name: str, stub_methods) -> Function | None:
+    """The method in the stub of the class, or of a base that only the stub has."""
+    if name in stub_methods[cls.name]:
+        return stub_methods[cls.name][name]
+    for base in cls.stub.bases:
+        for scope in (cls.source.stub, *(other.source.stub for other in cls.bases)):
+            only = classes(scope).get(ast.unparse(base))
+            if only is not None and name in functions(only):
+                return functions(only)[name]
+    return None
+
+
+def write_head(cls: Class) -> None:
+    """What the class has besides what its source says, behind its first statement; and no __getattr__ any more."""
+    text = "".join(f'; {name}: "{type_}"' for name, type_ in cls.declared.items())
+    for name, (source, _) in cls.loaded.items():
+        text += f"; from .{source.name} import {name}"
+    head = cls.node.body[0]
+    if text and isinstance(head, Function):
+        sys.exit(f"{cls.source.name}.py: the class {cls.name} needs a docstring, behind which the checker is told more")
+    cls.source.insert(cls.source.end(head), text)
+    found = functions(cls.node).get("__getattr__")
+    if found is not None and cls.loaded or any(base.loaded for base in cls.bases) and found is not None:
+        cls.source.insert(cls.source.start(found) + len("def __getattr"), "_of_")
 
 
 def main() -> int:
     folder = Path(sys.argv[1]) / "buslock"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    sources = {path.stem: Source(path) for path in sorted(LIBRARY.glob("*.py"))}
-    runtime = [name for name in sources if name.startswith("_rt")]
-    for name in runtime:
-        del sources[name]
+    # The files of `_rt` see the insides of each runtime, for which there are no stubs: the others see its stub only.
+    sources = {path.stem: Source(path) for path in sorted(LIBRARY.glob("*.py")) if not path.stem.startswith("_rt")}
     merge(sources)
     for name, source in sources.items():
         (folder / f"{name}.py").write_bytes(source.result())

@@ -92,6 +92,8 @@ async def _caller(world, record, shop, limit=None, times=1):
             if world.passed(start) < limit:
                 world.complain("time: task %d gave up before its time", record.number)
             world.did(record, "late")
+        except errors.DeadlineExceeded:
+            world.did(record, "over")  # the factory's own limit
         else:
             if thing.closed:
                 world.complain("closing: task %d got thing %d, which is closed", record.number, thing.number)

@@ -1,0 +1,177 @@
+"""Look-alikes of machine.SPI and busio.SPI for one device of an SPIBus, and of its chip select.
+
+    spi = device.as_machine()
+    driver = await bus.call(device, Driver, spi, spi.cs)
+"""
+
+from ._rt import current_task
+from .errors import NotCovered
+from .facade import LookAlike, part
+from .spibus import check_config
+
+_END = (1 << 30) - 1
+
+
+class SPILookAlike(LookAlike):
+    """What the driver sets is remembered for its device and applied in its section, not for everybody."""
+
+    def __init__(self, device):
+        super().__init__(device._bus)
+        self._dev = device
+
+    def _set(self, baudrate, polarity, phase, bits, firstbit):
+        old = self._dev._config
+        new = tuple([b if a is None else a for a, b in zip((baudrate, polarity, phase, bits, firstbit), old)])
+        check_config(self._bus, new)
+        self._dev._config = new
+
+    def _do(self, method, *args):
+        """One transfer, CS left to the driver."""
+        device = self._dev
+        bus = self._bus
+        self._enter(device)
+        if bus._config != device._config and not self._selected():
+            bus._configure(device._config)
+        return self._transfer(device, getattr(bus._backend, method), *args)
+
+    def _selected(self):
+        """True while CS is active: then nothing is changed."""
+        cs = self._dev._cs
+        return cs is not None and cs() == self._dev._active
+
+
+class MachineSPI(SPILookAlike):
+    """machine.SPI."""
+
+    MSB = 0
+    LSB = 1
+
+    def __init__(self, device):
+        super().__init__(device)
+        self.cs = MachineCS(self)
+
+    def init(
+        self, baudrate=None, *, polarity=None, phase=None, bits=None, firstbit=None, sck=None, mosi=None, miso=None
+    ):
+        self._set(baudrate, polarity, phase, bits, firstbit)
+
+    def read(self, nbytes, write=0):
+        return self._do("read", nbytes, write)
+
+    def readinto(self, buf, write=0):
+        self._do("readinto", buf, write)
+
+    def write(self, buf):
+        self._do("write", buf)
+
+    def write_readinto(self, write_buf, read_buf):
+        self._do("write_readinto", write_buf, read_buf)
+
+
+class BusioSPI(SPILookAlike):
+    """busio.SPI."""
+
+    def __init__(self, device):
+        super().__init__(device)
+        self.cs = DigitalCS(self)
+
+    def configure(self, *, baudrate=100000, polarity=0, phase=0, bits=8):
+        self._set(baudrate, polarity, phase, bits, None)
+
+    @property
+    def frequency(self):
+        return self._dev._config[0]
+
+    def write(self, buffer, *, start=0, end=_END):
+        if len(buffer):
+            self._do("write", part(buffer, start, end))
+
+    def readinto(self, buffer, *, start=0, end=_END, write_value=0):
+        if len(buffer):
+            self._do("readinto", part(buffer, start, end), write_value)
+
+    def write_readinto(self, out_buffer, in_buffer, *, out_start=0, out_end=_END, in_start=0, in_end=_END):
+        self._do("write_readinto", part(out_buffer, out_start, out_end), part(in_buffer, in_start, in_end))
+
+
+class ChipSelect:
+    """The pin that the driver moves: only to idle, unless its task has the wire."""
+
+    def __init__(self, spi):
+        self._spi = spi
+
+    def _drive(self, level):
+        device = self._spi._dev
+        bus = device._bus
+        if device._cs is None:
+            return
+        if level == device._active:
+            self._spi._enter(device)
+            if bus._wire._holder is not current_task():
+                raise NotCovered(
+                    "%s: CS can be made active only with the wire held: `await bus.call(device, ...)` or "
+                    "`async with device.hold(wire=True)`" % device._label()
+                )
+            if bus._config != device._config:
+                bus._configure(device._config)  # complete before CS falls
+        device._cs(level)
+
+    def _level(self):
+        cs = self._spi._dev._cs
+        return 0 if cs is None else cs()
+
+
+class MachineCS(ChipSelect):
+    """machine.Pin."""
+
+    IN = 0
+    OUT = 1
+    OPEN_DRAIN = 2
+    PULL_UP = 1
+
+    def init(self, mode=-1, pull=-1, *, value=None, **kwargs):
+        if value is not None:
+            self._drive(1 if value else 0)
+
+    def value(self, *level):
+        if not level:
+            return self._level()
+        self._drive(1 if level[0] else 0)
+        return None
+
+    __call__ = value
+
+    def on(self):
+        self._drive(1)
+
+    def off(self):
+        self._drive(0)
+
+    high = on
+    low = off
+
+
+class DigitalCS(ChipSelect):
+    """digitalio.DigitalInOut."""
+
+    direction = None
+    drive_mode = None
+    pull = None
+
+    def switch_to_output(self, value=False, drive_mode=None):
+        # Drivers give the idle level here; the default, low, would select the chip before anybody has the wire.
+        self._drive(1 - self._spi._dev._active)
+
+    def switch_to_input(self, pull=None):
+        self._drive(1 - self._spi._dev._active)
+
+    def deinit(self):
+        self._drive(1 - self._spi._dev._active)
+
+    @property
+    def value(self):
+        return bool(self._level())
+
+    @value.setter
+    def value(self, level):
+        self._drive(1 if level else 0)
