@@ -4,8 +4,10 @@
     board = boards.this_board()
     bus = I2CBus(board.i2c, scl=board.I2C_SCL, sda=board.I2C_SDA)
 
-A board's module has NAME, the pins I2C_SCL, I2C_SDA, SPI_SCK, SPI_MOSI, SPI_MISO, SPI_CS, UART_TX and UART_RX, and the
+A board's module has NAME, the pins I2C_SCL, I2C_SDA, SPI_SCK, SPI_MOSI, SPI_MISO, UART_TX and UART_RX, and the
 factories i2c(freq), spi(baudrate) and uart(baudrate), which make the raw peripheral. Importing one opens nothing.
+SPI_CS and SPI_CS2 are for two chip selects, SPI_DC is for a display's D/C and UART_DE for the driver enable of an
+RS-485 transceiver: pins that are free, so take others if you like.
 For another board copy the file that is nearest, correct its pins, and say this_board("its_name").
 """
 

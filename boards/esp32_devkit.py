@@ -11,9 +11,12 @@ SPI_CS = 5
 SPI_SCK = 18
 SPI_MISO = 19
 SPI_MOSI = 23
+SPI_CS2 = 25
+SPI_DC = 26
 # docs/esp32/quickref: UART 2; a module with PSRAM (WROVER) uses these two itself
 UART_TX = 17
 UART_RX = 16
+UART_DE = 4
 
 
 def i2c(freq=400000):

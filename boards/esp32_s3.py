@@ -10,9 +10,12 @@ SPI_CS = 10
 SPI_MOSI = 11
 SPI_SCK = 12
 SPI_MISO = 13
+SPI_CS2 = 4
+SPI_DC = 5
 # The data sheet's IO_MUX table: U1TXD and U1RXD. MicroPython's default, 10 and 9, would collide with the above.
 UART_TX = 17
 UART_RX = 18
+UART_DE = 6
 
 
 def i2c(freq=400000):

@@ -10,9 +10,13 @@ SPI_MISO = 12
 SPI_MOSI = 13
 SPI_SCK = 14
 SPI_CS = 15
+# What is left has to be high at boot: a chip select may be, D/C may, and the transceiver sends until the program runs
+SPI_CS2 = 0
+SPI_DC = 2
 # docs/esp8266/quickref: UART 0, which the REPL uses too; UART 1 can only send (GPIO2)
 UART_TX = 1
 UART_RX = 3
+UART_DE = 16
 
 
 def i2c(freq=100000):

@@ -4,7 +4,7 @@ NAME = "feather_esp32s3"
 
 # CircuitPython's board definition adafruit_feather_esp32s3_4mbflash_2mbpsram: SDA GPIO3, SCL GPIO4, also on the
 # STEMMA QT socket, whose power is switched by I2C_POWER (GPIO7); SCK GPIO36, MOSI GPIO35, MISO GPIO37,
-# TX GPIO39, RX GPIO38; D5 (GPIO5) is free for a chip select
+# TX GPIO39, RX GPIO38; D5, D6, D9 and D10 (GPIOs of these numbers) are free
 _PINS = {
     "I2C_SDA": "SDA",
     "I2C_SCL": "SCL",
@@ -12,8 +12,11 @@ _PINS = {
     "SPI_MOSI": "MOSI",
     "SPI_MISO": "MISO",
     "SPI_CS": "D5",
+    "SPI_CS2": "D6",
+    "SPI_DC": "D9",
     "UART_TX": "TX",
     "UART_RX": "RX",
+    "UART_DE": "D10",
 }
 
 

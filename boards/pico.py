@@ -9,9 +9,12 @@ SPI_MISO = 16
 SPI_CS = 17
 SPI_SCK = 18
 SPI_MOSI = 19
+SPI_CS2 = 20
+SPI_DC = 21
 # MicroPython, ports/rp2/machine_uart.c: UART 0. The REPL is on USB.
 UART_TX = 0
 UART_RX = 1
+UART_DE = 2
 
 
 def i2c(freq=400000):

@@ -3,7 +3,7 @@
 NAME = "qtpy_rp2040"
 
 # CircuitPython's board definition adafruit_qtpy_rp2040: SDA GPIO24, SCL GPIO25, SCK GPIO6, MOSI GPIO3, MISO GPIO4,
-# TX GPIO20, RX GPIO5; A0 (GPIO29) is free for a chip select
+# TX GPIO20, RX GPIO5; A0 to A3 (GPIO29 to GPIO26) are free
 _PINS = {
     "I2C_SDA": "SDA",
     "I2C_SCL": "SCL",
@@ -11,8 +11,11 @@ _PINS = {
     "SPI_MOSI": "MOSI",
     "SPI_MISO": "MISO",
     "SPI_CS": "A0",
+    "SPI_CS2": "A1",
+    "SPI_DC": "A2",
     "UART_TX": "TX",
     "UART_RX": "RX",
+    "UART_DE": "A3",
 }
 
 

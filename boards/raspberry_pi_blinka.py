@@ -3,7 +3,7 @@
 NAME = "raspberry_pi_blinka"
 
 # Blinka, board/raspberrypi/raspi_40pin.py: SDA GPIO2, SCL GPIO3, SCK GPIO11, MOSI GPIO10, MISO GPIO9, TX GPIO14,
-# RX GPIO15. The kernel drives CE0 by itself, so the chip select is another pin: D5 (GPIO5).
+# RX GPIO15. The kernel drives CE0 by itself, so the chip selects are other pins.
 _PINS = {
     "I2C_SDA": "SDA",
     "I2C_SCL": "SCL",
@@ -11,8 +11,11 @@ _PINS = {
     "SPI_MOSI": "MOSI",
     "SPI_MISO": "MISO",
     "SPI_CS": "D5",
+    "SPI_CS2": "D6",
+    "SPI_DC": "D22",
     "UART_TX": "TX",
     "UART_RX": "RX",
+    "UART_DE": "D17",
 }
 
 

@@ -44,10 +44,29 @@ class Counter(RegisterFile):
 
     clocks = 0
     starts = 0
+    _kind = None
 
     def clock(self):
         self.clocks += 1
         super().clock()
+
+    def fail_nth(self, kind, nth, at=None):
+        """The nth START from now on fails (0 is the next), at the address or at the data byte `at`."""
+        self._kind, self._left, self._at = kind, nth, at
+        self.fail("nack", at=-1)  # one that never strikes: the wire asks only where there is one
+
+    def fault_at(self, index, read):
+        if self._kind is not None:
+            if index is None:
+                self._left -= 1
+            if self._left < 0 and index == self._at and not (read and self._kind == "nack" and index is not None):
+                kind, self._kind = self._kind, None
+                return kind
+        return super().fault_at(index, read)
+
+    def recover(self):
+        self._kind = None
+        super().recover()
 
     def start(self, read):
         self.starts += 1
@@ -145,6 +164,14 @@ async def use_wire(device, ms):
     """Hold the device's key and the wire for a time."""
     async with device.hold(wire=True):
         await sleep(ms)
+
+
+async def outcome(awaitable):
+    """Its result, or the exception that it ended with: for tasks that fail while nobody awaits them."""
+    try:
+        return await awaitable
+    except Exception as error:
+        return error
 
 
 async def cancel(task):

@@ -3,10 +3,13 @@
 import sys
 
 import boards
+from buslock_sim import VirtualClock, clock
+from buslock_sim.crc import crc16
 
 MICROPYTHON_BOARDS = ("pico", "pico_w", "pico_2", "esp32_devkit", "esp32_s3", "esp8266")
 BUSIO_BOARDS = ("qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")
-PINS = ("I2C_SCL", "I2C_SDA", "SPI_SCK", "SPI_MOSI", "SPI_MISO", "SPI_CS", "UART_TX", "UART_RX")
+PINS = ("I2C_SCL", "I2C_SDA", "SPI_SCK", "SPI_MOSI", "SPI_MISO", "SPI_CS", "SPI_CS2", "SPI_DC", "UART_TX", "UART_RX")
+PINS += ("UART_DE",)
 
 
 def raised(kind, function, *args, **kwargs):
@@ -175,5 +178,41 @@ def test_sim_can_be_reset_and_take_other_chips():
     assert not board.wire.idle()
     board.reset()
     assert board.wire.idle() and 0x50 not in board.i2c().scan()
-    raised(NotImplementedError, board.spi)
-    raised(NotImplementedError, board.uart)
+
+
+def test_sim_has_flash_and_display():
+    board = boards.this_board("sim")
+    board.reset()
+    spi = board.spi(2000000)
+    for cs in (board.SPI_CS, board.SPI_CS2):
+        cs.init(cs.OUT, value=1)
+    board.SPI_DC.init(board.SPI_DC.OUT, value=1)
+    board.SPI_CS(0)
+    spi.write(b"\x9f")
+    assert spi.read(3) == b"\xef\x40\x10"
+    board.SPI_CS(1)
+    board.SPI_CS2(0)
+    spi.write(b"pixels")
+    board.SPI_CS2(1)
+    assert board.display.frame[:7] == b"pixels\x00"
+    board.spi_wire.check()
+
+
+def test_sim_has_modbus_nodes():
+    board = boards.this_board("sim")
+    for port in ("rp2", "soft", "esp32_legacy", "esp8266"):
+        board.reset(port)
+        before = clock.use(VirtualClock())
+        try:
+            uart = board.uart(19200)
+            board.UART_DE.init(board.UART_DE.OUT, value=1)
+            request = b"\x12\x03\x00\x09\x00\x01"
+            uart.write(request + crc16(request))
+            uart.flush()
+            clock.busy_us(1000)  # esp8266 says so a character early
+            board.UART_DE(0)
+            clock.busy_us(50000)
+            assert uart.read()[3:5] == bytes([1809 >> 8, 1809 & 0xFF])
+            board.uart_line.check()
+        finally:
+            clock.use(before)

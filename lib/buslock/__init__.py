@@ -4,17 +4,17 @@ __version__ = "0.1.0"
 
 _HOMES = (
     "lock Lock,table LockTable,hashtag hash_tag,lazy Lazy,timeouts deadline wait_for_ms,groups hold,"
-    "i2c I2CBus,spi SPIBus,uart UARTBus,"
-    "errors ERRORS BusClosed BusError BusStuck DeadlineExceeded LockTimeout NoAck NoReply NotCovered NotHeld "
-    "QueueFull Reentry TransactionError TransferError WouldDeadlock"
+    "i2c I2CBus,spi SPIBus,uart UARTBus,trace Trace"
 )
 
 
 def __getattr__(name):
+    module = "errors"  # whatever is not named above
     for home in _HOMES.split(","):
-        module, *names = home.split(" ")
-        if name in names:
-            found = getattr(__import__("buslock." + module, None, None, (name,)), name)
-            globals()[name] = found
-            return found
-    raise AttributeError("buslock has no " + name)
+        if name in home.split(" ")[1:]:
+            module = home.split(" ")[0]
+    if name[0] == "_":
+        raise AttributeError(name)
+    found = getattr(__import__("buslock." + module, None, None, (name,)), name)
+    globals()[name] = found
+    return found

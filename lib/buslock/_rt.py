@@ -20,8 +20,9 @@ else:
     from asyncio import core
 
     try:
+        ticks_ms = core.ticks
         ticks_diff = core.ticks_diff
-        core.ticks, core.ticks_add, core.sleep_ms, core._task_queue, core._io_queue, core.cur_task, core.Task  # noqa: B018
+        core.ticks_add, core.sleep_ms, core._task_queue, core._io_queue, core.cur_task, core.Task  # noqa: B018
     except AttributeError as missing:
         raise ImportError("buslock needs MicroPython 1.22 or Adafruit's asyncio; %s: %s" % (sys.version, missing))
 
@@ -42,9 +43,6 @@ else:
     def loop_id():
         """Changes when `new_event_loop()` has replaced the loop."""
         return core._task_queue
-
-    def ticks_ms():
-        return core.ticks()
 
     if hasattr(core, "_never"):
         _never = core._never  # CircuitPython reschedules a task that merely yields

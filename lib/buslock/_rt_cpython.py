@@ -50,7 +50,8 @@ def loop_id():
 
 def ticks_ms():
     # The loop's clock, so that a loop with a virtual clock is believed.
-    return int(asyncio.get_running_loop().time() * 1000) % _PERIOD
+    loop = loop_id()
+    return int((time.monotonic() if loop is None else loop.time()) * 1000) % _PERIOD
 
 
 def ticks_us():

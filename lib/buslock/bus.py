@@ -1,10 +1,11 @@
 """Bus: what I2C, SPI and UART have in common: the peripheral, the table of keys, the wire."""
 
 from ._rt import current_task, loop_id, ticks_ms
+from .holding import left_of
 from .lock import Lock
 from .rare import rare
 from .table import LockTable
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms
 
 _serials = [0]
 

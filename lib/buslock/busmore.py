@@ -2,8 +2,8 @@
 
 from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_diff_us, ticks_ms, ticks_us
 from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotCovered, Reentry
+from .holding import left_of
 from .native import NativeLocked
-from .waitqueue import left_of
 
 METHODS = (
     "_configure_for_call",

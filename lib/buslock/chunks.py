@@ -1,9 +1,10 @@
 """Long register transfers, cut at the boundaries of the device: EEPROM pages, display rows."""
 
 from ._rt import sleep_ms, ticks_ms
+from .holding import left_of
 from .i2cmore import check_count, check_register, read_register_into, readable, writable, write_register
 from .session import I2CSession
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms
 
 
 def pieces(start, size, chunk):

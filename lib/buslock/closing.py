@@ -2,10 +2,11 @@
 
 from ._rt import current_task, ticks_ms, wake
 from .errors import BusClosed
+from .holding import left_of
 from .lazymore import Line
 from .refusals import reentry
 from .table import Entry
-from .waitqueue import check_ms, left_of, wait
+from .waitqueue import check_ms, wait
 
 
 def fail_all(table, wire, error):

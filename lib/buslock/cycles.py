@@ -2,6 +2,7 @@
 
 from ._rt import being_cancelled, current_task, task_name
 from .errors import WouldDeadlock
+from .refusals import label
 from .waitqueue import _waiting
 
 
@@ -27,8 +28,8 @@ def check(queue):
 
 def _text(me, queues, ways, i):
     mine = task_name(me)
-    text = "%s, held by task '%s'" % (queues[i]._label(), mine)
+    text = "%s, held by task '%s'" % (label(queues[i]), mine)
     while ways[i] is not None:
         i, task = ways[i]
-        text = "%s, held by task '%s', which waits for %s" % (queues[i]._label(), task_name(task), text)
+        text = "%s, held by task '%s', which waits for %s" % (label(queues[i]), task_name(task), text)
     return "task '%s' asks for %s: take them in one order, or all at once" % (mine, text)

@@ -3,9 +3,9 @@
 from ._rt import current_task, ticks_ms
 from .device import Device
 from .errors import NotCovered
-from .holding import Hold
+from .holding import Hold, left_of
 from .holds import BusHold
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms
 
 
 class Grouped:

@@ -1,6 +1,11 @@
 """Hold: what every hold has in common."""
 
-from ._rt import DONE, current_task, ended
+from ._rt import DONE, current_task, ended, ticks_diff, ticks_ms
+
+
+def left_of(ms, start):
+    """What is left of a time that began at `start`; None stays None."""
+    return max(0, ms - ticks_diff(ticks_ms(), start)) if ms else ms
 
 
 class Hold:

@@ -1,6 +1,10 @@
 from collections.abc import Awaitable, Hashable
+from typing import Any
+
+def left_of(ms: int | None, start: int) -> int | None: ...
 
 class Hold:
+    _owner: Any  # of a hold of a table: the hold of a bus that it is part of
     shared: bool
     @property
     def held(self) -> bool: ...

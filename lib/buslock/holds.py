@@ -2,8 +2,8 @@
 
 from ._rt import DONE, current_task, ticks_ms
 from .errors import NotHeld, TransferError
-from .holding import Hold
-from .waitqueue import check_ms, left_of
+from .holding import Hold, left_of
+from .waitqueue import check_ms
 
 
 def over(hold):

@@ -78,6 +78,13 @@ class I2CBus(Bus):
     ) -> _Result:
         """Result of a synchronous `function(*args)`, with the device's key and the wire held and its set-up done."""
 
+    # Any: what drivers ask for is a machine.I2C or busio.I2C by name, and these are neither.
+    def as_machine(self) -> Any:
+        """An object with the methods of machine.I2C, for drivers that know nothing of this bus."""
+
+    def as_busio(self) -> Any:
+        """An object with the methods of busio.I2C, for drivers that know nothing of this bus."""
+
     async def scan(self, timeout_ms: int | None = None) -> list[int]:
         """The addresses that answer, with the wire held for all of it."""
 
@@ -125,6 +132,7 @@ class _MoreOperations(Operations):
 
 class I2CDevice(_MoreOperations, Device):
     address: int
+    def __init__(self, bus: I2CBus, address: int) -> None: ...
     # Without STOP the wire would be nobody's: stop=False is for sessions.
     async def write(
         self,

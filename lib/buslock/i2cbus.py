@@ -4,8 +4,9 @@ from ._rt import current_task, ticks_ms
 from .busmore import _make as make
 from .errors import NoAck, NotCovered
 from .faults import from_oserror
+from .holding import left_of
 from .i2c import I2CDevice
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms
 
 METHODS = (
     "read_register_into",

@@ -6,7 +6,8 @@ be made at once, and `me._slow()` waits for what is missing.
 
 from ._rt import sleep_ms, ticks_ms
 from .errors import BusError, DeadlineExceeded, NoAck
-from .waitqueue import check_ms, left_of
+from .holding import left_of
+from .waitqueue import check_ms
 
 METHODS = (
     "read_register_into",

@@ -2,8 +2,9 @@
 
 from ._rt import create_task, current_task, ended, is_awaitable, loop_id, ticks_diff, ticks_ms
 from .errors import BusClosed
+from .holding import left_of
 from .refusals import fresh, reentry
-from .waitqueue import WaitQueue, check_ms, left_of, wait
+from .waitqueue import WaitQueue, check_ms, wait
 
 METHODS = (
     "_outcome",

@@ -57,7 +57,7 @@ class Lock(WaitQueue):
         if holder is None or holder is not current_task() and not ended(holder):
             from .refusals import not_held
 
-            raise not_held(self._label(), holder)
+            raise not_held(self, holder)
         self._pass_on()
 
     def locked(self):
@@ -77,7 +77,7 @@ class Lock(WaitQueue):
         if self._holder is holder or self._holder is current_task():
             from .refusals import reentry
 
-            raise reentry(self._label())
+            raise reentry(self)
         # Cancelled here: nothing is owned, see wait().
         await wait(self, hold, holder, timeout_ms)
         return True
@@ -89,12 +89,11 @@ class Lock(WaitQueue):
             settle_lock(self)
         return self._holder is not None
 
-    def _pass_on(self):
+    def _pass_on(self, waiter=None):
         self._holder = self._hold = None
         self._advance()
 
-    def _label(self):
-        return self.name or "lock"
+    _give_back = _pass_on
 
     def _holders(self):
         return () if self._holder is None else (self._holder,)
@@ -105,6 +104,3 @@ class Lock(WaitQueue):
             if waiter is not None:
                 self._holder = waiter.holder
                 self._hold = waiter.hold
-
-    def _give_back(self, waiter):
-        self._pass_on()

@@ -2,9 +2,11 @@ from collections.abc import Awaitable, Coroutine
 from typing import Any, Literal
 
 from .lockhold import LockHold
+from .waitqueue import WaitQueue
 
-class Lock:
+class Lock(WaitQueue):
     name: str | None
+    bus: Any  # of a wire: its bus
     def __init__(self, name: str | None = None, max_waiters: int | None = None) -> None: ...
     def __aenter__(self) -> Awaitable[object]: ...
     def __aexit__(

@@ -31,7 +31,7 @@ class LockHold(Hold):
         return (self._lock.name,)
 
     def _label(self):
-        return self._lock._label()
+        return self._lock.name or "lock"
 
     async def _take(self):
         task = current_task()

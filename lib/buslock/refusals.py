@@ -4,6 +4,13 @@ from ._rt import current_task, ended, task_name, ticks_diff, ticks_ms
 from .errors import LockTimeout, NotHeld, QueueFull, Reentry
 
 
+def label(what):
+    """The name of a lock, an entry, a hold; or the text itself."""
+    if isinstance(what, str):
+        return what
+    return what._label() if hasattr(what, "_label") else what.name or "lock"
+
+
 def bad_ms(ms):
     if type(ms) is not int:
         return TypeError("None or an int is wanted (ms, or a number of waiters), not %r" % (ms,))
@@ -27,7 +34,29 @@ def held_by(queue, waited=0):
 
 def wanted(queue, hold):
     """What was asked for: at hold_all's gate that is not what is waited for."""
-    return queue._label() if hold is None else hold._label()
+    return label(queue if hold is None else hold)
+
+
+def at_once(queue, hold, ms):
+    """The refusal of a wait that may not begin."""
+    if ms != 0:
+        count(queue, "rejections")
+        return QueueFull(
+            "%s%s, and %d tasks wait already: ask again later, or raise max_waiters"
+            % (wanted(queue, hold), held_by(queue), len(queue._line))
+        )
+    count(queue, "timeouts")
+    return timed_out(queue, hold, ms)
+
+
+def in_vain(queue, waiter, ms):
+    """The end of a wait that was not granted."""
+    return fresh(waiter.error) if waiter.error is not None else timed_out(queue, waiter.hold, ms)
+
+
+def count(queue, event):
+    if queue._counts is not None:
+        queue._counts[event] = queue._counts.get(event, 0) + 1
 
 
 def timed_out(queue, hold, ms):
@@ -39,23 +68,16 @@ def timed_out(queue, hold, ms):
     )
 
 
-def full(queue, hold):
-    return QueueFull(
-        "%s%s, and %d tasks wait already: ask again later, or raise max_waiters"
-        % (wanted(queue, hold), held_by(queue), len(queue._line))
-    )
-
-
-def not_held(label, holder):
+def not_held(what, holder):
     if holder is None:
-        return NotHeld("%s is not held: a hold ends once, and is dead after its block" % label)
-    return NotHeld("%s is held by task '%s': only that task can release it" % (label, task_name(holder)))
+        return NotHeld("%s is not held: a hold ends once, and is dead after its block" % label(what))
+    return NotHeld("%s is held by task '%s': only that task can release it" % (label(what), task_name(holder)))
 
 
-def reentry(label, held=None):
+def reentry(what, held=None):
     return Reentry(
         "%s: task '%s' holds %s already and would wait for itself; use the hold or session that it has"
-        % (label, task_name(current_task()), held or "it")
+        % (label(what), task_name(current_task()), held or "it")
     )
 
 

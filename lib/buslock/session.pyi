@@ -1,9 +1,11 @@
+from .holds import BusHold
 from .i2c import I2CDevice, _MoreOperations
 from .peripherals import ReadBuffer
 
-def session(device: I2CDevice, hold: object) -> I2CSession: ...
+def session(device: I2CDevice, hold: BusHold[I2CSession]) -> I2CSession: ...
 
 class I2CSession(_MoreOperations):
+    def __init__(self, device: I2CDevice, hold: BusHold[I2CSession]) -> None: ...
     async def write(
         self,
         *bufs: int | ReadBuffer,

@@ -1,7 +1,7 @@
 """Long SPI writes, cut into pieces that give up the loop: a display frame."""
 
 from ._rt import sleep_ms, ticks_ms
-from .waitqueue import left_of
+from .holding import left_of
 
 
 def chunked(device):

@@ -1,6 +1,7 @@
 """Holders that sleep in a loop which `new_event_loop()` has replaced: they never come back, and are discarded."""
 
 from ._rt import can_resume, ended, loop_id
+from .refusals import count
 
 
 def gone(task):
@@ -10,7 +11,7 @@ def gone(task):
 def settle_lock(lock):
     lock._loop = loop_id()
     if gone(lock._holder):
-        lock._count("stale")
+        count(lock, "stale")
         bus = getattr(lock, "bus", None)
         if bus is not None:  # a wire: nobody knows what is on it
             bus._wire_hold = None

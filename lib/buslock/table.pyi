@@ -6,6 +6,7 @@ from typing_extensions import Self
 from .gate import AllHold
 from .holding import Hold
 from .tablemore import ManyHold
+from .waitqueue import WaitQueue
 
 class KeyHold(Hold):
     def __init__(self, table: LockTable, key: Hashable) -> None: ...
@@ -13,8 +14,15 @@ class KeyHold(Hold):
     @property
     def keys(self) -> tuple[Hashable]: ...
 
+class Entry(WaitQueue):
+    key: Hashable
+    table: LockTable
+    holds: list[KeyHold]
+    def __init__(self, table: LockTable) -> None: ...
+
 class LockTable:
     name: str
+    bus: Any  # the bus whose table it is
     def __init__(
         self,
         name: str | None = None,

@@ -1,10 +1,10 @@
 """The methods of LockTable that few programs need; the class loads them on first use."""
 
 from ._rt import current_task, given, loop_id, ticks_ms
-from .holding import Hold
+from .holding import Hold, left_of
 from .table import Entry, KeyHold
 from .tablestats import stats  # noqa: F401
-from .waitqueue import check_ms, left_of
+from .waitqueue import check_ms
 
 METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
 

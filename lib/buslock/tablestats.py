@@ -1,5 +1,7 @@
 """The statistics of a LockTable."""
 
+from ._rt import ticks_diff, ticks_ms
+
 _BUCKETS = 16
 
 
@@ -13,12 +15,27 @@ def arrived(queue):
         counts["longest_key"] = getattr(queue, "key", None)
 
 
+def gone(queue, waiter):
+    """A task has left the line, one way or another."""
+    counts = queue._counts
+    waited = ticks_diff(ticks_ms(), waiter.since)
+    if waiter.cancelled:
+        event = "cancellations"
+    elif waiter.granted:
+        event = len(bin(waited)) if waited else 2  # a histogram in powers of two
+    elif waiter.error is None:
+        event = "timeouts"
+    else:
+        return
+    counts[event] = counts.get(event, 0) + 1
+
+
 def stats(table):
     """A dict of counters. `wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on."""
     count = table._counts.get
     waits = [0] * _BUCKETS
     for event in table._counts:
-        if isinstance(event, int):  # the length of bin(ms), as wait() counts it
+        if isinstance(event, int):  # the length of bin(ms), as gone() counts it
             waits[min(event - 2, _BUCKETS - 1)] += table._counts[event]
     return {
         "entries": len(table._entries),

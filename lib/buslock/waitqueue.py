@@ -14,15 +14,11 @@ def check_ms(ms):
     return ms
 
 
-def left_of(ms, start):
-    """What is left of a time that began at `start`; None stays None."""
-    return max(0, ms - ticks_diff(ticks_ms(), start)) if ms else ms
-
-
 class Waiter:
     """A parked task. `holder` is the task that will hold what it waits for, `hold` the object it will hold it with."""
 
     granted = False
+    cancelled = False
     error = None  # what it is to raise instead
 
     def __init__(self, hold, holder):
@@ -39,7 +35,7 @@ class Waiter:
 class WaitQueue:
     """Base of all that is waited for. What derives from it says who holds it and how it is granted:
 
-    _label()            its name in messages: 'i2c0/0x48'
+    _label() or name    in messages: 'i2c0/0x48'
     _holders()          the tasks that hold it now
     _advance()          grant it to those in front, as far as it goes
     _give_back(waiter)  a waiter was granted it and was cancelled before it ran: pass it on
@@ -57,8 +53,7 @@ class WaitQueue:
 
     def _append(self, waiter):
         waiter.queue = self
-        if not self._line:
-            self._line = []
+        self._line = self._line or []
         self._line.append(waiter)
 
     def _grant(self):
@@ -70,11 +65,6 @@ class WaitQueue:
         self._since = ticks_ms()
         return waiter
 
-    def _count(self, event):
-        counts = self._counts
-        if counts is not None:
-            counts[event] = counts.get(event, 0) + 1
-
 
 async def wait(queue, hold, holder, ms):
     """Stand in line until granted; the Waiter.
@@ -82,55 +72,50 @@ async def wait(queue, hold, holder, ms):
     LockTimeout after `ms`, QueueFull, WouldDeadlock, CancelledError: in each case nothing is owned, and what was
     granted in the same moment has gone to the next in line.
     """
-    line = queue._line
-    if queue._limit is not None and len(line) >= queue._limit and ms != 0:
-        from .refusals import full
+    if ms == 0 or queue._limit is not None and len(queue._line) >= queue._limit:
+        from .refusals import at_once
 
-        queue._count("rejections")
-        raise full(queue, hold)
-    if ms != 0:
-        for task in queue._holders():
-            if task in _waiting:
-                from .cycles import check
+        raise at_once(queue, hold, ms)
+    for task in queue._holders():
+        if task in _waiting:
+            from .cycles import check
 
-                check(queue)
-        task = current_task()
-        waiter = Waiter(hold, holder)
-        queue._append(waiter)
-        if queue._counts is not None:
-            from .tablestats import arrived
+            check(queue)
+    task = current_task()
+    waiter = Waiter(hold, holder)
+    queue._append(waiter)
+    counted = queue._counts is not None
+    if counted:
+        from .tablestats import arrived, gone
 
-            arrived(queue)
-        _waiting[task] = waiter
-        left = ms
-        try:
-            while left is None or left > 0:
-                # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
-                await park(waiter, left)
-                waited = ticks_diff(ticks_ms(), waiter.since)
-                if waiter.granted:
-                    queue._count(len(bin(waited)) if waited else 2)  # a histogram in powers of two
-                    return waiter
-                if waiter.error is not None:
-                    from .refusals import fresh
-
-                    raise fresh(waiter.error)
-                if ms is not None:
-                    left = ms - waited
-        except BaseException:
-            if waiter.error is None:
-                queue._count("cancellations")
+        arrived(queue)
+    _waiting[task] = waiter
+    left = ms
+    try:
+        while left is None or left > 0:
+            # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
+            await park(waiter, left)
             if waiter.granted:
-                waiter.queue._give_back(waiter)
-            raise
-        finally:
-            _waiting.pop(task, None)
-            queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
-            if not waiter.granted and waiter in queue._line:
-                # Those behind it may now come through.
-                queue._line.remove(waiter)
-                queue._advance()
-    from .refusals import timed_out
+                return waiter
+            if waiter.error is not None:
+                break
+            if left is not None:
+                left = ms - ticks_diff(ticks_ms(), waiter.since)
+    except BaseException:
+        if waiter.granted:
+            waiter.granted = False
+            waiter.queue._give_back(waiter)
+        waiter.cancelled = True
+        raise
+    finally:
+        _waiting.pop(task, None)
+        queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
+        if not waiter.granted and waiter in queue._line:
+            # Those behind it may now come through.
+            queue._line.remove(waiter)
+            queue._advance()
+        if counted:
+            gone(queue, waiter)
+    from .refusals import in_vain
 
-    queue._count("timeouts")
-    raise timed_out(queue, hold, ms)
+    raise in_vain(queue, waiter, ms)

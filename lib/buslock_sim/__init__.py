@@ -1,4 +1,4 @@
-"""Simulated I2C buses, pins and chips, for testing drivers on the desk.
+"""Simulated I2C, SPI and UART buses, pins and chips, for testing drivers on the desk.
 
     from buslock_sim import Wire, I2C, Thermometer
     wire = Wire()
@@ -43,12 +43,21 @@ _HOME = {
     "SpiChip": "spichip",
     "Loopback": "loopback",
     "Display": "display",
+    "SDCard": "sdcard",
+    "NORFlash": "flash",
+    "Radio": "radio",
+    "Thermocouple": "thermocouple",
     "UartLine": "uartline",
     "UART": "uart",
     "BusioUART": "busiouart",
     "UartPort": "uartports",
     "Node": "node",
     "ModbusNode": "modbus",
+    "StepperDriver": "stepper",
+    "GPS": "gps",
+    "Modem": "modem",
+    "Servo": "servo",
+    "open_streams": "streams",
     "Net": "net",
     "ProtocolError": "errors",
     "VirtualClock": "clock",

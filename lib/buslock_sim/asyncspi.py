@@ -16,8 +16,9 @@ class AsyncSPI:
 
     Its interface is not settled: the drafts differ in how it is locked and set up, so choose with locked. "task": no
     lock, users hold a lock of their own, and configure() is awaited too, until a transfer that runs has finished;
-    "try_lock": like busio, with try_lock(), unlock() and a plain configure(); "lock": `async with spi.lock`, and a plain
-    configure(). A transfer's arguments are checked when it is awaited. A transfer that is cancelled stops where it is.
+    "try_lock": like busio, with try_lock(), unlock() and a plain configure(); "lock": `async with spi.lock`, and a
+    plain configure(). The arguments of a transfer are checked when it is awaited. One that is cancelled stops where
+    it is.
     """
 
     def __init__(self, wire, *, port="circuitpython", locked="task"):

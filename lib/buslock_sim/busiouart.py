@@ -25,7 +25,7 @@ class BusioUART(Streamed):
         parity=None,
         stop=1,
         timeout=1,
-        receiver_buffer_size=64
+        receiver_buffer_size=64,
     ):
         port = find_busio(port)
         if not port.read_takes:

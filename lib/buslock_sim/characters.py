@@ -21,6 +21,7 @@ class Characters(Calls):
         self.nodes = []
         self.received = bytearray()  # what the UART has not yet read
         self.limit = 256  # of that
+        self.on_send = None  # called when somebody begins to send
         self.lost = self.deaf = self.overruns = self.collisions = 0
         self._de_active = de_active
         self._driving = not de
@@ -54,8 +55,14 @@ class Characters(Calls):
             end = self._free_us + char_us
             self._out.append([self._free_us, end, byte])
             self._free_us = end
+        if self.on_send is not None:
+            self.on_send()
+
+    def now_us(self):
+        return clock.now_us()
 
     def byte_us(self):
+        """The time a character takes, with the present clock."""
         return 0 if clock.instant() else self.char_us
 
     def waiting(self):
@@ -103,6 +110,8 @@ class Characters(Calls):
             start += char_us
         if data:
             self._record("reply", bytes(data))
+            if self.on_send is not None:
+                self.on_send()
         return start
 
     # What is due

@@ -21,7 +21,7 @@ class Display(SpiChip):
 
     KEEP = 1000
 
-    def __init__(self, size=1024, dc=None, memory_write=None, homes=HOMES, modes=(0, 3), max_baudrate=10000000):
+    def __init__(self, size=1024, dc=None, memory_write=None, homes=HOMES, modes=(0, 3), max_baudrate=20000000):
         self.size = size
         self.dc = dc
         self.memory_write = memory_write

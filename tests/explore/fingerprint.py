@@ -60,7 +60,7 @@ class Fingerprint:
                 out(name)
                 self.add(x[key])
             out("}")
-        elif hasattr(x, "coro"):
+        elif kind.__name__ == "Task":
             out("T%d" % x.number)  # what it is at is in the model's own part
         elif isinstance(x, BaseException):
             out("!" + kind.__name__)
@@ -95,4 +95,4 @@ def _first(pair):
 
 
 def _name(key):
-    return "T%d" % key.number if hasattr(key, "coro") else repr(key)
+    return "T%d" % key.number if type(key).__name__ == "Task" else repr(key)

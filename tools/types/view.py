@@ -52,7 +52,7 @@ class Source:
 
     def result(self) -> bytes:
         text = self.text
-        for where, new in sorted(self.insertions, key=lambda insertion: insertion[0], reverse=True):
+        for where, new in reversed(sorted(self.insertions, key=lambda insertion: insertion[0])):
             text = text[:where] + new.encode() + text[where:]
         return "".join(line + "; " for line in dict.fromkeys(self.header)).encode() + text
 
@@ -66,17 +66,16 @@ class Class:
         self.bases: list[Class] = []
         self.subclasses: list[Class] = []
         self.declared: dict[str, str] = {}
-        self.loaded: dict[str, tuple[Source, Function]] = {}
+        self.loaded: dict[str, tuple[Source, Function | None]] = {}
         for module in loaded_modules(node):
             known = functions(sources[module].tree)
             for name in sources[module].loaded:
-                if name in known:
-                    self.loaded.setdefault(name, (sources[module], known[name]))
+                self.loaded.setdefault(name, (sources[module], known.get(name)))
 
     def bodies(self) -> Iterator[tuple[str, Function]]:
         """Its methods, each with the name of the parameter that is the object."""
         for function in [*functions(self.node).values(), *(function for _, function in self.loaded.values())]:
-            if parameters(function):
+            if function is not None and parameters(function):
                 yield parameters(function)[0].arg, function
 
     def names(self) -> set[str]:
@@ -162,15 +161,23 @@ def annotate(source: Source, function: Function, stub: Function | None, first: s
 
 
 def family(sources: dict[str, Source]) -> list[Class]:
+    """All classes, with their bases and subclasses."""
     found = {}
     for source in sources.values():
         for name, node in classes(source.tree).items():
-            found[name] = Class(source, node, sources)
-    for cls in found.values():
-        for base in cls.node.bases:
-            if ast.unparse(base) in found:
-                cls.bases.append(found[ast.unparse(base)])
-                found[ast.unparse(base)].subclasses.append(cls)
+            found[source.name, name] = Class(source, node, sources)
+    for (module, _), cls in found.items():
+        homes = {
+            alias.name: node.module
+            for node in sources[module].tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for name in [ast.unparse(base) for base in cls.node.bases]:
+            base = found.get((homes.get(name, module), name))
+            if base is not None:
+                cls.bases.append(base)
+                base.subclasses.append(cls)
     return list(found.values())
 
 
@@ -181,11 +188,14 @@ def merge(sources: dict[str, Source]) -> None:
         for name, function in functions(source.tree).items():
             if name in stubs:
                 annotate(source, function, stubs[name])
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_open(node.value):
+                source.annotate(node.targets[0], "list[Any]")
     for cls in everything:
         merge_stub(cls)
     for cls in everything:
-        used = set().union(*(attributes(function, me, ast.Load) for me, function in cls.bodies()))
-        for name in (used & cls.below()) - cls.all_names():
+        left_out = {name for name in functions(cls.stub) if not name.startswith("__")}
+        for name in sorted((left_out | cls.below()) - cls.all_names()):
             cls.declared[name] = "Any"
         for me, function in cls.bodies():
             if me != "self":
@@ -194,10 +204,9 @@ def merge(sources: dict[str, Source]) -> None:
                 for name in attributes(function, me, ast.Store) - inherited:
                     if name not in own and not has_value(cls, name):
                         cls.declared.setdefault(name, "Any")
-    stub_methods = {cls.name: functions(cls.stub) for cls in everything}
     for source in sources.values():
         for name in source.loaded:
-            merge_loaded(source, name, [cls for cls in everything if cls.loaded.get(name, (None,))[0] is source], stub_methods)
+            merge_loaded(source, name, [cls for cls in everything if cls.loaded.get(name, (None,))[0] is source])
     for cls in everything:
         write_head(cls)
 
@@ -226,12 +235,17 @@ def merge_stub(cls: Class) -> None:
         name = target.removeprefix("self.")
         if name in types:
             cls.source.annotate(node.targets[0], types.pop(name))
-        elif ast.unparse(node.value) in ("None", "()") or ast.unparse(node.value).startswith("[None]"):
+        elif ast.unparse(node.value) in ("None", "()") or is_open(node.value):
             cls.source.annotate(node.targets[0], "Any")
     cls.declared.update(types)
     for base in cls.stub.bases:
         if isinstance(base, ast.Subscript):
             merge_base(cls, ast.unparse(base.value), ast.unparse(base.slice))
+
+
+def is_open(value) -> bool:
+    """[None] or [None] * n: a list that will hold other things too."""
+    return ast.unparse(value).startswith("[None]")
 
 
 def assignments(cls: Class) -> list[ast.Assign]:
@@ -262,7 +276,7 @@ def merge_base(cls: Class, base: str, parameter: str) -> None:
         source.insert(source.start(cls.node) + len(f"class {cls.name}"), f"({base}[{parameter}])")
 
 
-def merge_loaded(source: Source, name: str, having: list[Class], stub_methods) -> None:
+def merge_loaded(source: Source, name: str, having: list[Class]) -> None:
     """A function that is loaded as a method: its first parameter is one of the classes that load it."""
     function = functions(source.tree).get(name)
     if function is None or name in functions(source.stub) or not having:
@@ -270,16 +284,16 @@ def merge_loaded(source: Source, name: str, having: list[Class], stub_methods) -
     tops = [cls for cls in having if not any(base in having for base in cls.bases)]
     me = parameters(function)[0].arg
     types = [cls.name for cls in tops if me == "me" or cls.name.lower().endswith(me)]
-    stub = next((found for cls in tops if (found := method_of(cls, name, stub_methods))), None)
+    stub = next((found for cls in tops if (found := method_of(cls, name))), None)
     annotate(source, function, stub, " | ".join(types) or None)
     for cls in tops:
         source.header += [*cls.source.header, f"from .{cls.source.name} import {cls.name}"]
 
 
-def method_of(cls: Class, name: str, stub_methods) -> Function | None:
+def method_of(cls: Class, name: str) -> Function | None:
     """The method in the stub of the class, or of a base that only the stub has."""
-    if name in stub_methods[cls.name]:
-        return stub_methods[cls.name][name]
+    if name in functions(cls.stub):
+        return functions(cls.stub)[name]
     for base in cls.stub.bases:
         for scope in (cls.source.stub, *(other.source.stub for other in cls.bases)):
             only = classes(scope).get(ast.unparse(base))
@@ -290,13 +304,17 @@ def method_of(cls: Class, name: str, stub_methods) -> Function | None:
 
 def write_head(cls: Class) -> None:
     """What the class has besides what its source says, behind its first statement; and no __getattr__ any more."""
-    text = "".join(f'; {name}: "{type_}"' for name, type_ in cls.declared.items())
-    for name, (source, _) in cls.loaded.items():
-        text += f"; from .{source.name} import {name}"
+    text = [f'{name}: "{type_}"' for name, type_ in cls.declared.items()]
+    text += [f"from .{source.name} import {name}" for name, (source, _) in cls.loaded.items()]
     head = cls.node.body[0]
-    if text and isinstance(head, Function):
-        sys.exit(f"{cls.source.name}.py: the class {cls.name} needs a docstring, behind which the checker is told more")
-    cls.source.insert(cls.source.end(head), text)
+    if not isinstance(head, Function):
+        cls.source.insert(cls.source.end(head), "".join("; " + part for part in text))
+    elif text:
+        # No statement to go behind: say it of the object, in the method that comes first.
+        first = head.body[0]
+        if cls.loaded or hasattr(first, "body") or not parameters(head):
+            sys.exit(f"lib/buslock/{cls.source.name}.py: {cls.name} needs a docstring, behind which it is declared more")
+        cls.source.insert(cls.source.start(first), "".join(f"{parameters(head)[0].arg}.{part}; " for part in text))
     found = functions(cls.node).get("__getattr__")
     if found is not None and cls.loaded or any(base.loaded for base in cls.bases) and found is not None:
         cls.source.insert(cls.source.start(found) + len("def __getattr"), "_of_")

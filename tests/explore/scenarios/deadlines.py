@@ -51,12 +51,17 @@ async def _nested(world, record, ledger, lock, outer, inner):
     await world.pause("behind")
 
 
-def nested(world):
-    """A deadline in a deadline around a lock, the inner one shorter, the same or longer; two cancellations."""
-    lock, ledger = _lock(world, 2)
+def nested(world, cancels=1):
+    """A deadline in a deadline around a lock, the inner one shorter, the same or longer; one cancellation."""
+    lock, ledger = _lock(world, cancels)
     inner = (3, 5, 8)[world.choose(3)]
     world.spawn(_keeper, ledger, lock, 6)
     world.spawn(_nested, ledger, lock, 5, inner)
+
+
+def nested_twice_cancelled(world):
+    """The same with two cancellations."""
+    nested(world, 2)
 
 
 def tie(world):

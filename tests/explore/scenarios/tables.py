@@ -49,6 +49,24 @@ def readers_and_writers(world):
         world.spawn(_one, ledger, table, "a", shared, LIMIT if i == limited else None)
 
 
+def readers_and_a_writer(world):
+    """Two readers and a writer on one key, in every order; one cancellation, one deadline anywhere."""
+    table, ledger = _table(world, 1)
+    limited = world.choose(4)
+    for i in range(3):
+        world.spawn(_one, ledger, table, "a", i != 1, LIMIT if i == limited else None)
+
+
+def all_against_two(world):
+    """hold_all, hold_many of two keys and one of these keys; one cancellation, one deadline anywhere."""
+    table, ledger = _table(world, 1)
+    limits = [None] * 4
+    limits[world.choose(4)] = LIMIT
+    world.spawn(_many, ledger, table, ("a", "b"), limits[0])
+    world.spawn(_all, ledger, table, limits[1])
+    world.spawn(_one, ledger, table, "b", False, limits[2])
+
+
 def many_against_all(world):
     """hold_many of two keys, hold_all, and both keys singly; one cancellation, one deadline anywhere."""
     table, ledger = _table(world, 1)

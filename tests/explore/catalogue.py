@@ -1,0 +1,143 @@
+"""All scenarios by name, the modes in which they run, and which of them are quick."""
+
+import time
+
+from .library import Library
+from .scenarios import deadlines, lazies, locks, tables
+from .search import Search, replay
+
+# name: (runtime whose model it is, whether ready tasks run in any order and not only in the runtime's own)
+MODES = {
+    "micropython": ("micropython", False),
+    "micropython-any": ("micropython", True),
+    "cpython": ("cpython", False),
+    "cpython-any": ("cpython", True),
+}
+
+_ALL = list(MODES)
+_OWN_ORDER = ["micropython", "cpython"]
+_ANY = ["micropython-any", "cpython-any"]
+# The turns that MicroPython's deadlines take at their end multiply with any order of steps.
+_NOT_ANY = ["micropython", "cpython", "cpython-any"]
+
+# scenario: its modes in the full set
+FULL = {
+    "locks.three_by_one": _ALL,
+    "locks.three_by_two": _ALL,
+    "locks.three_by_two_acquire": _ALL,
+    "locks.four_by_one": _ALL,
+    "locks.four_by_two": _ANY,
+    "locks.five_by_one": _ANY,
+    "locks.all_limited": _ALL,
+    "locks.grabbers": _ALL,
+    "locks.bounded": _ALL,
+    "locks.early": _ALL,
+    "locks.crosswise": _ALL,
+    "tables.one_key": _ALL,
+    "tables.readers_and_a_writer": _ALL,
+    "tables.readers_and_writers": _ALL,
+    "tables.all_against_two": _ALL,
+    "tables.many_against_all": _ALL,
+    "tables.many_against_many": _ALL,
+    "tables.two_alls": _ALL,
+    "tables.passing": _ALL,
+    "tables.crossing": _ALL,
+    "tables.grabbers": _ALL,
+    "tables.bounded": _ALL,
+    "tables.key_and_wire": _ALL,
+    "deadlines.nested": _NOT_ANY,
+    "deadlines.nested_twice_cancelled": _NOT_ANY,
+    "deadlines.tie": _ALL,
+    "deadlines.three_in_line": _NOT_ANY,
+    "deadlines.wait_for": _ALL,
+    "deadlines.inside_a_lock": _ALL,
+    "deadlines.tidying": _ALL,
+    # On MicroPython a cancel that is on its way through a child is told from a deadline by the order of steps.
+    "deadlines.over_a_child": _NOT_ANY,
+    "lazies.callers": _ALL,
+    "lazies.impatient": _OWN_ORDER,
+    "lazies.slow_factory": _ALL,
+    "lazies.closing": _ALL,
+    "lazies.closing_twice": _ALL,
+}
+
+# What runs in the tests: seconds on CPython.
+QUICK = {
+    "locks.three_by_one": _ANY,
+    "locks.three_by_two": ["micropython-any"],
+    "locks.four_by_one": _ANY,
+    "locks.grabbers": ["micropython-any"],
+    "locks.bounded": ["micropython-any"],
+    "locks.early": ["micropython-any"],
+    "locks.crosswise": ["micropython-any"],
+    "tables.readers_and_a_writer": ["micropython-any"],
+    "tables.all_against_two": ["micropython-any"],
+    "tables.many_against_many": ["micropython-any"],
+    "tables.passing": ["micropython-any"],
+    "tables.crossing": ["micropython-any"],
+    "tables.bounded": ["micropython"],
+    "deadlines.nested": _OWN_ORDER,
+    "deadlines.inside_a_lock": _OWN_ORDER,
+    "deadlines.wait_for": _OWN_ORDER,
+    "deadlines.tidying": _ALL,
+    "deadlines.over_a_child": _OWN_ORDER,
+    "lazies.slow_factory": _OWN_ORDER,
+    "lazies.closing": _ANY,
+    "lazies.closing_twice": _ALL,
+}
+
+_GROUPS = {"locks": locks, "tables": tables, "deadlines": deadlines, "lazies": lazies}
+_libraries = {}  # runtime: Library
+
+
+def scenario(name):
+    group, _, function = name.partition(".")
+    return getattr(_GROUPS[group], function)
+
+
+def library(runtime):
+    if runtime not in _libraries:
+        _libraries[runtime] = Library(runtime)
+    return _libraries[runtime]
+
+
+def search(name, mode, limit=None):
+    """A Search, ready to run, of the library as it is."""
+    runtime, any_order = MODES[mode]
+    return Search(scenario(name), library(runtime), any_order, limit)
+
+
+def explore(name, mode, limit=None):
+    """Runs the search and prints its figures. AssertionError, after the failing schedule was printed step by step, if
+    a promise is broken."""
+    start = _ms()
+    result = search(name, mode, limit).run()
+    if result.failure is None:
+        print(line(name, mode, result, (_ms() - start) / 1000))
+        return result
+    trace = result.failure.trace
+    show(name, mode, trace)
+    raise AssertionError("%s %s: %s; trace: %s" % (name, mode, result.failure.problem, trace))
+
+
+def show(name, mode, trace):
+    """Prints the steps of one schedule; what is wrong, or None."""
+    runtime, any_order = MODES[mode]
+    print("%s, %s: %s" % (name, mode, trace))
+    return replay(scenario(name), library(runtime), trace, any_order)
+
+
+def line(name, mode, result, seconds):
+    schedules = str(result.schedules) if result.complete else "incomplete"
+    return "%-34s %-16s %8d states %8d runs %14s schedules %6.1f s" % (
+        name,
+        mode,
+        result.states,
+        result.runs,
+        schedules,
+        seconds,
+    )
+
+
+def _ms():
+    return time.ticks_ms() if hasattr(time, "ticks_ms") else time.monotonic_ns() // 1000000
