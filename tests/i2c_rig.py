@@ -181,3 +181,42 @@ async def cancel(task):
         await task
     except asyncio.CancelledError:
         pass
+
+
+CPYTHON = sys.implementation.name == "cpython"
+
+
+class Loops:
+    """Runs coroutines in one loop after the other, and leaves what they leave behind, as MicroPython's run() does."""
+
+    def __init__(self):
+        self.all = []
+        self.new()
+
+    def new(self):
+        """Replaces the loop: what sleeps in the old one never runs again."""
+        if CPYTHON:
+            if self.all:
+                self.loop.close()
+            self.loop = asyncio.new_event_loop()
+            self.all.append(self.loop)
+        else:
+            asyncio.core.cur_task = None
+            asyncio.new_event_loop()
+
+    def run(self, coro):
+        if CPYTHON:
+            return self.loop.run_until_complete(coro)
+        asyncio.core.cur_task = None
+        return asyncio.run(coro)
+
+    def close(self):
+        """Forgets what was left, which was left on purpose."""
+        if CPYTHON:
+            for loop in self.all:
+                for task in asyncio.all_tasks(loop):
+                    task._log_destroy_pending = False
+                    task.get_coro().close()
+                loop.close()
+        else:
+            self.new()

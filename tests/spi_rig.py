@@ -199,6 +199,14 @@ async def use_wire(device, ms):
         await sleep(ms)
 
 
+def drive(pin, level):
+    """What a driver does that moves CS itself."""
+    if hasattr(pin, "switch_to_output"):
+        pin.value = bool(level)
+    else:
+        pin(level)
+
+
 async def go_on(steps, us=200):
     """So many turns of the scheduler, on each of which a little time passes: sleeps of the others end, too."""
     for _ in range(steps):

@@ -69,6 +69,21 @@ async def test_made_on_first_use():
         assert maker.calls == 1
 
 
+async def test_objects_that_count_as_false():
+    """Anything but None is an object: 0, "" and [] are made once and returned like others."""
+    for thing in (0, "", [], False):
+        calls = []
+
+        def factory():
+            calls.append(1)
+            return thing
+
+        lazy = Lazy(factory)
+        assert await lazy.get() is thing
+        assert await lazy.get() is thing
+        assert len(calls) == 1
+
+
 async def test_a_function_is_called_in_place():
     """A factory that is a plain function runs inside get(), without a turn of the scheduler and without a task."""
     ran = []
@@ -591,51 +606,85 @@ async def test_statistics():
     assert (stats["state"], stats["calls"], stats["failures"], stats["last_ms"]) == ("failed", 2, 1, 3)
 
 
+def run_in_new_loop(coro):
+    if sys.implementation.name != "cpython":
+        asyncio.core.cur_task = None
+        asyncio.new_event_loop()
+    return asyncio.run(coro)
+
+
 def test_made_in_another_loop():
     """What was made in one loop is there in the next; what was being made when its loop went is made anew."""
     maker = Maker()
     lazy = Lazy(maker.make)
 
     async def interrupted():
-        task = asyncio.create_task(lazy.get())
-        await turns(2)
+        task = asyncio.create_task(gather_all(lazy.get(), lazy.get(timeout_ms=1000)))
+        await turns(3)
         assert lazy.state == "starting"
         if sys.implementation.name == "cpython":
-            await raises_async(asyncio.CancelledError, cancel(task))
-        return task
-
-    async def cancel(task):
-        task.cancel()
-        await task
+            task.cancel()  # asyncio.run() would do it
+            await gather_all(task)
 
     async def first():
         return await lazy.get()
 
-    def run(coro):
-        if sys.implementation.name != "cpython":
-            asyncio.core.cur_task = None
-            asyncio.new_event_loop()
-        return asyncio.run(coro)
-
-    run(interrupted())
-    thing = run(first())
+    run_in_new_loop(interrupted())
+    thing = run_in_new_loop(first())
     assert thing is maker.made[0]
     assert maker.calls == 2
-    assert run(first()) is thing
+    assert run_in_new_loop(first()) is thing
+
+
+def test_those_who_waited_in_another_loop_stay_there():
+    """Callers that were stranded with a replaced loop do not go on in the new one, and disturb nobody there."""
+    if sys.implementation.name == "cpython":
+        return  # asyncio.run() ends them
+    lazy = Lazy(Maker().make)
+    log = []
+
+    async def stranded(timeout_ms):
+        try:
+            log.append(await lazy.get(timeout_ms))
+        finally:
+            log.append("went on")
+
+    async def sleeper(ms):
+        await asyncio.sleep(ms / 1000)
+        return ms
+
+    async def first():
+        for timeout_ms in (None, 50, None, 5000):
+            asyncio.create_task(stranded(timeout_ms))  # noqa: RUF006
+        await turns(3)
+
+    async def second():
+        sleepers = asyncio.create_task(gather_all(*[sleeper(ms) for ms in range(20)]))
+        await turns()
+        await lazy.get()
+        assert await sleepers == list(range(20))
+        await asyncio.sleep(10)
+
+    run_in_new_loop(first())
+    run_in_new_loop(second())
+    assert log == []
+    asyncio.new_event_loop()
 
 
 async def test_a_loop_that_cancels_everything():
     """A shutdown that cancels all tasks, the shared one too, at any turn, leaves a Lazy that can be used again."""
     if sys.implementation.name != "cpython":
         return  # there is no list of all tasks
-    for n in range(5):
+    for n in range(10):
         maker = Maker()
         lazy = Lazy(maker.make)
         tasks = [asyncio.create_task(lazy.get()) for _ in range(2)]
-        await turns(n)
+        await turns(n // 2)
         for task in asyncio.all_tasks():
             if task is not asyncio.current_task():
                 task.cancel()
         await gather_all(*tasks)
         await turns(3)
+        if n % 2:
+            await lazy.aclose(timeout_ms=100)
         assert await lazy.get(timeout_ms=100) is maker.made[0], n

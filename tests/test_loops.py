@@ -8,6 +8,7 @@ import asyncio
 import sys
 
 from buslock import DeadlineExceeded, Lazy, Lock, LockTable, LockTimeout, NotHeld, deadline
+from buslock.waitqueue import _waiting
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -69,6 +70,11 @@ class Shared:
     def exclusive(self, name, **k):
         """A hold that conflicts with that kind."""
         return self.lock.hold(**k) if name == "lock" else self.table.hold("k", **k)
+
+
+async def gather_all(*awaitables):
+    """Results and exceptions."""
+    return await asyncio.gather(*awaitables, return_exceptions=True)
 
 
 async def leave(task_of, n=2):
@@ -310,38 +316,61 @@ def test_h2_those_who_waited_in_the_old_loop_are_passed_over():
     for name, new, free in shared.kinds:
         loops = Loops()
 
-        async def user():
-            async with new():
-                await asyncio.sleep(1)
+        log = []
 
-        async def writer():
-            async with shared.exclusive(name):
-                await asyncio.sleep(1)
+        async def stranded(hold):
+            try:
+                async with hold:
+                    await asyncio.sleep(1)
+            except Exception as error:
+                log.append(error)
+            log.append("went on")
+
+        async def sleeper(ms):
+            await asyncio.sleep(ms / 1000)
+            return ms
 
         async def first():
-            for coro in (user(), writer(), user(), writer()):
-                asyncio.create_task(coro)  # noqa: RUF006
+            for timeout_ms in (None, 50, 5000):
+                asyncio.create_task(stranded(new(timeout_ms=timeout_ms)))  # noqa: RUF006
+                asyncio.create_task(stranded(shared.exclusive(name, timeout_ms=timeout_ms)))  # noqa: RUF006
             await turns(3)
 
         async def second():
+            sleepers = asyncio.create_task(gather_all(*[sleeper(ms) for ms in range(20)]))
+            await turns()
             for _ in range(3):
                 async with shared.exclusive(name, timeout_ms=0):
                     pass
             tasks = [asyncio.create_task(enter(shared.exclusive(name))) for _ in range(3)]
             await turns(3)
             assert [task.done() for task in tasks] == [True] * 3
+            # None of the old ones has come into the new loop, nor taken anything out of it.
+            assert await sleepers == list(range(20)), name
+            await asyncio.sleep(10)
+            assert log == [], name
 
         loops.run(first())
+        assert _waiting
         loops.new()
         loops.run(second())
         assert free(), name
+        assert not _waiting, name  # nothing keeps their tasks
         loops.close()
 
 
 def test_h2_a_holder_in_the_middle_of_a_wait_for_another_task():
-    """H2: a holder that awaited a task, or stood in another line, when its loop was replaced is discarded too."""
+    """H2: a holder that awaited a task or a flag, or stood in a line, when its loop was replaced is discarded too."""
     lock, other = Lock(), Lock()
-    for kind in ("child", "line", "timed line"):
+    kinds = {
+        "child": lambda: asyncio.create_task(child()),
+        "line": other.acquire,
+        "timed line": lambda: other.acquire(timeout_ms=100),
+        "wait_for": lambda: asyncio.wait_for(child(), 10),
+    }
+    if hasattr(asyncio, "ThreadSafeFlag"):
+        kinds["flag"] = lambda: asyncio.ThreadSafeFlag().wait()  # polled by the loop that is gone
+    for name in kinds:
         loops = Loops()
 
         async def blocker():
@@ -353,10 +382,7 @@ def test_h2_a_holder_in_the_middle_of_a_wait_for_another_task():
 
         async def holder():
             async with lock:
-                if kind == "child":
-                    await asyncio.create_task(child())
-                else:
-                    await other.acquire(timeout_ms=100 if kind == "timed line" else None)
+                await kinds[name]()
 
         async def first():
             asyncio.create_task(blocker())  # noqa: RUF006
@@ -370,12 +396,12 @@ def test_h2_a_holder_in_the_middle_of_a_wait_for_another_task():
             other.release()
 
         loops.run(first())
-        assert lock.locked()
-        assert other.locked()
+        assert lock.locked(), name
+        assert other.locked(), name
         loops.new()
         loops.run(second())
-        assert not lock.locked()
-        assert not other.locked()
+        assert not lock.locked(), name
+        assert not other.locked(), name
         loops.close()
 
 

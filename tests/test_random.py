@@ -1,4 +1,4 @@
-"""Random trials: no two holders, strict order of arrival, no grant and no cancellation lost, nothing left at the end.
+"""Random trials and large numbers, for machines with memory: exclusion, order of arrival, nothing lost, nothing left.
 
 Every trial has a seed, which the message of a failing assertion tells, and runs on virtual time.
 """
@@ -32,19 +32,19 @@ class Worker:
     cancelled = False  # cancel() was called, and it has not seen it yet
     ended = False
     task = None
+    until = None  # when the deadline of its attempt interrupts it, some time before it has run and left the line
 
 
 class Ticket:
     """One attempt's place in line."""
-
-    until = None  # when its deadline interrupts it, which is before it has run and left the line
 
     def __init__(self, worker, shared):
         self.worker = worker
         self.shared = shared
 
     def may_be_passed(self):
-        return self.worker.cancelled or self.until is not None and clock.now_us() >= self.until - 1000
+        until = self.worker.until
+        return self.worker.cancelled or until is not None and clock.now_us() >= until - 1000
 
 
 class Trial:
@@ -99,15 +99,21 @@ class Trial:
         random = Random(self.seed + 1)
         workers = self.workers
         while self.left > 0:
-            worker = workers[random.below(len(workers))]
-            if not worker.cancelled and not worker.ended:
-                worker.cancelled = True
-                self.sent += 1
-                worker.task.cancel()
+            self.cancel(workers[random.below(len(workers))])
             if random.below(3) == 0:
                 await asyncio.sleep(random.below(3) / 1000)
+                # The tick of a deadline is where cancellations get lost.
+                for worker in workers:
+                    if worker.until is not None and abs(worker.until - clock.now_us()) <= 1000:
+                        self.cancel(worker)
             else:
                 await turns(1 + random.below(6))
+
+    def cancel(self, worker):
+        if not worker.cancelled and not worker.ended:
+            worker.cancelled = True
+            self.sent += 1
+            worker.task.cancel()
 
 
 class OneKeyEach(Trial):
@@ -136,8 +142,7 @@ class OneKeyEach(Trial):
         stay = random.below(5)
         shared = what is not self.lock and random.below(3) == 0
         ticket = Ticket(worker, shared)
-        if how >= 4:
-            ticket.until = clock.now_us() + ms * 1000
+        worker.until = clock.now_us() + ms * 1000 if how >= 4 else None
         if how < 2:
             await self.section(ticket, what, self.hold(what, None, shared), stay)
         elif how < 4:
@@ -303,3 +308,79 @@ async def test_20000_acquisitions_of_several_keys():
             outcomes[name] = outcomes.get(name, 0) + trial.outcomes[name]
     for name in ("done", "LockTimeout", "DeadlineExceeded", "QueueFull", "WouldDeadlock", "CancelledError"):
         assert outcomes.get(name, 0) > 10, outcomes
+
+
+async def test_transfers_between_accounts():
+    """1,000 concurrent transfers between 10 accounts, each holding its two keys, leave the sum as it was."""
+    table = LockTable()
+    accounts = [100] * 10
+    random = Random(12345)
+    tasks = []
+
+    async def transfer(source, target, amount):
+        async with table.hold_many((source, target)):
+            a, b = accounts[source], accounts[target]
+            await turns()
+            accounts[source] = a - amount
+            await turns()
+            accounts[target] = b + amount
+
+    for _ in range(1000):
+        source = random.below(10)
+        tasks.append(transfer(source, (source + 1 + random.below(9)) % 10, random.below(50)))
+    await asyncio.gather(*tasks)
+    assert sum(accounts) == 1000
+    assert len(set(accounts)) > 1
+    assert len(table) == 0
+
+
+async def test_1000_requests_on_one_key():
+    """Of 1,000 requests on one key with max_waiters=100, one holds, 100 wait, and 899 fail at once."""
+    table = LockTable("t", max_waiters=100)
+    done = []
+    begin = clock.now()
+
+    async def user(n):
+        try:
+            async with table.hold("k"):
+                await asyncio.sleep(0.001)
+            done.append(n)
+        except QueueFull as error:
+            assert clock.now() == begin
+            return str(error)
+        return None
+
+    results = await asyncio.gather(*[user(n) for n in range(1000)])
+    refused = [r for r in results if r is not None]
+    assert len(refused) == 899
+    assert done == list(range(101))
+    for part in ("t/k", "'user'", "100 ", "max_waiters"):
+        assert part in refused[0], refused[0]
+    assert table.stats()["rejections"] == 899
+    assert len(table) == 0
+
+
+async def test_a_line_of_2000():
+    """2,000 waiters, of whom every third is cancelled and every third times out, leave in order and completely."""
+    lock = Lock()
+    log = []
+
+    async def user(n, ms):
+        try:
+            async with lock.hold(timeout_ms=ms):
+                log.append(n)
+        except LockTimeout:
+            pass
+
+    await lock.acquire()
+    tasks = [asyncio.create_task(user(n, (None, 1, None)[n % 3])) for n in range(2000)]
+    await turns()
+    assert lock.waiters == 2000
+    for n in range(2, 2000, 3):
+        tasks[n].cancel()
+    await asyncio.sleep(0.002)
+    assert lock.waiters == 667
+    lock.release()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert log == list(range(0, 2000, 3))
+    assert not lock.locked()

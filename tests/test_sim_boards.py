@@ -2,9 +2,10 @@
 
 import sys
 
-import boards
 from buslock_sim import VirtualClock, clock
 from buslock_sim.crc import crc16
+
+import boards
 
 MICROPYTHON_BOARDS = ("pico", "pico_w", "pico_2", "esp32_devkit", "esp32_s3", "esp8266")
 BUSIO_BOARDS = ("qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")

@@ -169,8 +169,7 @@ async def test_a_configuration_that_fails():
             for after in (False, True):
                 rig.wire.fail_call(what="configure" if rig.busio or rig.awaits else "init", after=after)
                 error = await raises_async(TransferError, operate())
-                assert error.args[0] == 5 and fast._label() in str(error)
-                assert rig.wire.calls
+                assert error.args[0] == 5 and "spi" in str(error)
                 assert rig.sections() == []
                 assert await slow.read(1) == b"\xa5"
                 assert await fast.read(1) == b"\x5a"

@@ -610,6 +610,8 @@ async def test_wait_for_ms():
     assert await raises_async(OSError, wait_for_ms(fail(), 5)) is error
     task = asyncio.create_task(value(1, "y"))
     assert await wait_for_ms(task, 5) == "y"
+    await raises_async(TypeError, wait_for_ms(5, 5))
+    await asyncio.sleep(0.01)
 
 
 async def test_wait_for_ms_runs_in_the_callers_task():

@@ -248,32 +248,3 @@ async def test_0_is_refused_at_once_and_counted():
     assert baton._counts.get("timeouts") == 1
     assert baton._counts.get("waits") is None
     await raises_async(QueueFull, wait(baton, None, object(), 1))
-
-
-async def test_a_line_of_2000():
-    """2,000 waiters, of whom every third is cancelled and every third times out, leave in order and completely."""
-    baton = Baton()
-    log = []
-    await baton.take()
-    kinds = (None, 1, None)
-    tasks = []
-    for n in range(2000):
-        tasks.append(asyncio.create_task(caught(use(baton, log, n, kinds[n % 3]))))
-    await turns()
-    assert len(baton._line) == 2000
-    for n in range(2, 2000, 3):
-        tasks[n].cancel()
-    await asyncio.sleep(0.002)
-    assert len(baton._line) == 667
-    baton.drop()
-    await gather_all(*tasks)
-    assert log == list(range(0, 2000, 3))
-    assert not baton._line
-    assert not _waiting
-
-
-async def caught(coro):
-    try:
-        await coro
-    except LockTimeout:
-        pass

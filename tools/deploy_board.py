@@ -83,7 +83,7 @@ class Board:
     def __init__(self, port: Port, limit: float = ANSWER_LIMIT):
         self.port = port
         try:
-            self.transport = SerialTransport(port.device)
+            self.transport = SerialTransport(port.device, timeout=limit)
         except TransportError:
             raise DeployError(_why_not_opened(port.device)) from None
         printed = io.StringIO()  # mpremote prints what it got instead of an answer

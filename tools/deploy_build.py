@@ -127,7 +127,19 @@ def home(name: str) -> str | None:
         namespace["__getattr__"](name)
     except AttributeError:
         return None
-    return asked[-1].removeprefix("buslock.")
+    module = asked[-1].removeprefix("buslock.")
+    return module if name in _defined_by(module) else None
+
+
+def _defined_by(module: str) -> set[str]:
+    """The names at the module's top."""
+    names = set()
+    for node in _at_import(ast.parse((LIBRARY / f"{module}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
 
 
 def imported_by(program: Path) -> list[str]:

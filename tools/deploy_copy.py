@@ -17,7 +17,12 @@ CHUNK = 1024
 FREE = """
 import os
 v = os.statvfs({lib!r})
-print(v[0], v[0] * v[3])
+sizes = []
+try:
+    sizes = [os.stat({target!r} + "/" + entry[0])[6] for entry in os.ilistdir({target!r})]
+except OSError:
+    pass
+print(v[0], v[3], sum([(size + v[0] - 1) // v[0] for size in sizes]))
 """
 REMOVE = """
 import os
@@ -77,13 +82,13 @@ class Copy:
     def run(self) -> bool:
         """False if the board had exactly this already. DeployError: the old package, or none, is there."""
         self._make_folder(self.lib)
-        self._remove(self.new)
+        self._remove(self.new)  # what an interrupted copying has left
+        self._remove(self.old)
         wanted = {name: hashlib.sha256(data).hexdigest() for name, data in self.files.items()}
         there = self._hashes(self.target)
         if there == wanted:
-            self._remove(self.old)
             return False
-        self._make_room(bool(there))
+        replaces = self._make_room()
         self._make_folder(self.new)
         try:
             self._write()
@@ -91,25 +96,27 @@ class Copy:
         except DeployError:
             self._remove_quietly(self.new)
             raise
-        self._remove(self.old)
-        if there:
+        if replaces:
             self.board.run(RENAME.format(old=self.target, new=self.old))
         self.board.run(RENAME.format(old=self.new, new=self.target))
         self._remove(self.old)
         return True
 
-    def _make_room(self, replaces: bool) -> None:
-        block, free = map(int, self.board.run(FREE.format(lib=self.lib)).split())
-        needed = sum(-(-len(data) // block) * block for data in self.files.values()) + 2 * block
-        if needed > free and replaces:
-            self.say("no room for two: removing the old one first")
-            # First a name that no import finds, so that half of it cannot be imported either.
-            self._remove(self.old)
-            self.board.run(RENAME.format(old=self.target, new=self.old))
-            self._remove(self.old)
-            self._make_room(False)
-        elif needed > free:
-            raise self._full(f"it needs {needed // 1024} KB and {free // 1024} KB are free")
+    def _make_room(self) -> bool:
+        """Whether there is an old package to be replaced at the end, and not removed at once to make room."""
+        block, free, used = map(int, self.board.run(FREE.format(lib=self.lib, target=self.target)).split())
+        needed = sum(-(-len(data) // block) for data in self.files.values()) + 2
+        if needed > free + used:
+            kilobytes = f"it needs {needed * block // 1024} KB and {(free + used) * block // 1024} KB are free"
+            raise self._full(kilobytes + (", without the package that is there" if used else ""))
+        there = bool(self._hashes(self.target))
+        if not there or needed <= free:
+            return there
+        self.say("no room for two: removing the old one first")
+        # First under a name that no import finds, so that half of it cannot be imported either.
+        self.board.run(RENAME.format(old=self.target, new=self.old))
+        self._remove(self.old)
+        return False
 
     def _full(self, text: str) -> DeployError:
         return DeployError(
@@ -118,7 +125,7 @@ class Copy:
         )
 
     def _write(self) -> None:
-        done, total = 0, sum(map(len, self.files.values()))
+        done, total = 0, sum(map(len, self.files.values())) or 1
         for number, (name, data) in enumerate(sorted(self.files.items()), 1):
             place = f"{number:3}/{len(self.files)} {done * 100 // total:3}%"
             self.say(f"{place} {self.package}/{name} ({len(data)} bytes)", True)

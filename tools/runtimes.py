@@ -1,5 +1,6 @@
 """The runtimes that tests run on. To add one, write a class with the same methods and name it in ALL."""
 
+import itertools
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,7 @@ class Pico(Runtime):
     patience = 40.0
 
     def missing(self):
-        asked = {"--all", "--runtime=pico"} & set(sys.argv) or ("--runtime", "pico") in zip(sys.argv, sys.argv[1:])
+        asked = {"--all", "--runtime=pico"} & set(sys.argv) or ("--runtime", "pico") in itertools.pairwise(sys.argv)
         if asked or firmware.missing():
             return firmware.missing()
         return "it is slow: tests/host/test_pico.py runs a few tests on it, --all or --runtime pico all of them"

@@ -13,9 +13,10 @@ NOT_SELECTING = ("--all", "-v", "-vv", "-q", "-x", "-s")
 REPORT = environment.VENV / "test-report.xml"
 CHECKERS = {
     "ruff": ["ruff", "check", "."],
-    "types on CPython": ["basedpyright", "--level", "error"],
-    "types on rp2": ["basedpyright", "--level", "error", "-p", "tools/types/rp2.json"],
-    "types on esp32": ["basedpyright", "--level", "error", "-p", "tools/types/esp32.json"],
+    "types of the stubs, and of programs that use them": ["basedpyright", "--level", "error"],
+    "types of the sources": ["tools.types.sources"],
+    "types of the stubs against the modules": ["tools.types.stubtest"],
+    "types of the peripherals on esp32": ["basedpyright", "--level", "error", "-p", "tools/types/esp32.json"],
 }
 
 

@@ -18,8 +18,10 @@ from .hashtag import hash_tag as hash_tag
 from .i2c import I2CBus as I2CBus
 from .lazy import Lazy as Lazy
 from .lock import Lock as Lock
+from .spi import SPIBus as SPIBus
 from .table import LockTable as LockTable
 from .timeouts import deadline as deadline
 from .timeouts import wait_for_ms as wait_for_ms
+from .uart import UARTBus as UARTBus
 
 __version__: str

@@ -34,6 +34,8 @@ else:
         """The awaitable of an `__aenter__` that has `result` at hand."""
         return result
 
+    Given = type(given(None))
+
     def current_task():
         return core.cur_task or OUTSIDE
 
@@ -59,11 +61,11 @@ else:
         return core.sleep_ms(ms)
 
     def wake(waiter):
-        """Let a parked task run now. False if it will not see this: it was cancelled, or its loop is gone."""
+        """Let a parked task of this loop run now. False if it will not see this: it was cancelled."""
         task = waiter.task
         queue = core._task_queue
         data = task.data
-        if waiter.loop is not queue or data is not None and data is not waiter:
+        if data is not None and data is not waiter:
             return False  # pushing a cancelled task again would erase the CancelledError
         if data is None:
             if core.ticks_diff(task.ph_key, core.ticks()) <= 0:

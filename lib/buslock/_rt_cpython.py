@@ -33,6 +33,9 @@ class given:
         yield
 
 
+Given = given
+
+
 def current_task():
     try:
         return asyncio.current_task() or OUTSIDE
@@ -96,8 +99,9 @@ def can_resume(task):
 
 
 async def park(waiter, ms):
-    waiter.future = future = waiter.loop.create_future()
-    timer = None if ms is None else waiter.loop.call_later(ms / 1000, _time_out, future)
+    loop = asyncio.get_running_loop()
+    waiter.future = future = loop.create_future()
+    timer = None if ms is None else loop.call_later(ms / 1000, _time_out, future)
     try:
         # Cancelled here: the future is cancelled too, so wake() says False from then on.
         await future
@@ -113,7 +117,7 @@ def _time_out(future):
 
 def wake(waiter):
     future = waiter.future
-    if future.cancelled() or waiter.loop.is_closed():
+    if future.cancelled() or future.get_loop().is_closed():
         return False
     if not future.done():  # done: timed out, but not yet run, so it still sees the grant
         future.set_result(None)

@@ -40,7 +40,8 @@ def can_resume(task):
         return True
     if hasattr(data, "remove"):
         # Whoever owns that queue may still wake it, unless it is a line of ours (see wake) or the old loop's poll.
-        return getattr(data, "loop", core._task_queue) is core._task_queue and not hasattr(data, "poller")
+        line = getattr(data, "queue", None)
+        return (line is None or line._loop is core._task_queue) and not hasattr(data, "poller")
     # The heap can only be read by emptying it. Nothing runs in between, and equal keys keep their order.
     queue = core._task_queue
     tasks = []

@@ -1,9 +1,11 @@
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, overload
 
 from typing_extensions import TypeVarTuple, Unpack
 
 from .holds import BusHold
+from .regs import ScriptRegs
+from .transaction import Transaction, _Script, _ScriptMaker  # pyright: ignore[reportPrivateUsage]
 
 _Result = TypeVar("_Result")
 _Args = TypeVarTuple("_Args")
@@ -30,6 +32,17 @@ class Bus:
     ) -> _Result:
         """Result of a synchronous `function(*args)`, with the device's key and the wire held and its set-up done."""
 
+    def transaction(self) -> Transaction:
+        """Operations to be run as one: queue them, then `await txn.execute()`."""
+
+    @overload
+    def script(
+        self, devices: Callable[[Unpack[_Args]], Any], /, *, readonly: bool = False
+    ) -> Callable[[Callable[[ScriptRegs, Unpack[_Args]], Awaitable[_Result]]], _Script[Unpack[_Args], _Result]]:
+        """Decorator of a coroutine function whose body runs with the devices (none: the whole bus) held."""
+
+    @overload
+    def script(self, *devices: Any, readonly: bool = False) -> _ScriptMaker: ...
     async def aclose(self, timeout_ms: int | None = None) -> None:
         """Wait for the holders, fail the waiters (BusClosed), and close what our factory made. The next use makes it
         anew. LockTimeout: still open."""

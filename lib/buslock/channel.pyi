@@ -7,6 +7,7 @@ from .groups import GroupHold
 from .i2c import I2CDevice
 from .mux import Mux
 from .peripherals import ReadBuffer, WriteBuffer
+from .regs import Regs
 from .session import I2CSession
 
 _Result = TypeVar("_Result")
@@ -44,7 +45,7 @@ class Channel:
     ) -> Coroutine[Any, Any, int]: ...
     def hold(
         self, *devices: int | I2CDevice, timeout_ms: int | None = None, wire: bool = False
-    ) -> GroupHold[int | I2CDevice]: ...
+    ) -> GroupHold[Regs[int | I2CDevice]]: ...
     def call(
         self,
         device: int | I2CDevice,

@@ -36,6 +36,8 @@ class AllHold(Hold):
             self._task = task
             return
         table._shut = True
+        for key in list(table._entries):
+            table._entry(key)  # whose end of a hold is told to the gate
         try:
             # Cancelled here: nothing is owned, see wait().
             await wait(table._gate, self, task, self._timeout)
@@ -51,12 +53,17 @@ class Gate(WaitQueue):
     """The line of hold_all and of all that came after it and hold nothing yet."""
 
     def __init__(self, table):
-        super().__init__(table._limit)
         self.table = table
+        self._limit = table._limit
         self._counts = table._counts
+
+        self._loop = table._loop
 
     def _label(self):
         return "all of " + self.table.name
+
+    def _stuck(self, waiting):
+        return any(hold._task in waiting for hold in self.table._holds())
 
     def _holders(self):
         return [hold._task for hold in self.table._holds()]
@@ -74,7 +81,7 @@ class Gate(WaitQueue):
                 waiter = self._grant()
                 if waiter is not None:
                     table._all = hold
-                    hold._task = waiter.holder
+                    hold._task = waiter.task
             else:
                 entry = table._entry(hold._key)
                 entry._append(self._line.pop(0))

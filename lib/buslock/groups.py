@@ -55,8 +55,7 @@ class SeveralHold(Hold):
         self._groups = [(buses[serial][0]._bus, buses[serial]) for serial in sorted(buses)]
         self._holds = []
 
-    @property
-    def keys(self):
+    def _all_keys(self):
         return tuple([key for hold in self._holds for key in hold.keys])
 
     def _label(self):

@@ -1,59 +1,25 @@
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from .device import Device
 from .holding import Hold
 from .holds import BusHold
 from .i2c import I2CDevice
-from .peripherals import ReadBuffer, WriteBuffer
+from .regs import Regs
 
-# What names a device in a group: itself, or, within one bus, its address.
-_Named = TypeVar("_Named", contravariant=True)
+_Given = TypeVar("_Given", covariant=True)
 
-class Grouped(Generic[_Named]):
-    """The operations of several devices under one hold: each takes the device or its address first."""
+# For the checker, what a block gets is a `Regs`.
+class Grouped:
+    def __init__(self, find: Callable[[Any], Any]) -> None: ...
+    def __getattr__(self, name: str) -> Any: ...
 
-    def read_register(
-        self, device: _Named, reg: int, nbytes: int, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, bytes]: ...
-    def read_register_into(
-        self, device: _Named, reg: int, buf: WriteBuffer, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, None]: ...
-    def write_register(
-        self,
-        device: _Named,
-        reg: int,
-        data: int | ReadBuffer,
-        repeatable: bool = False,
-        timeout_ms: int | None = None,
-    ) -> Coroutine[Any, Any, None]: ...
-    def update_register(
-        self, device: _Named, reg: int, mask: int, value: int, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, int]: ...
-    def wait_register(
-        self, device: _Named, reg: int, mask: int, value: int, every_ms: int = 1, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, int]: ...
-    def read(self, device: _Named, nbytes: int, timeout_ms: int | None = None) -> Coroutine[Any, Any, bytes]: ...
-    def readinto(
-        self, device: _Named, buf: WriteBuffer, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, None]: ...
-    def write(
-        self,
-        device: _Named,
-        *bufs: int | ReadBuffer,
-        stop: bool = True,
-        repeatable: bool = False,
-        timeout_ms: int | None = None,
-    ) -> Coroutine[Any, Any, None]: ...
-    def write_then_read(
-        self, device: _Named, out: int | ReadBuffer, nbytes: int, timeout_ms: int | None = None
-    ) -> Coroutine[Any, Any, bytes]: ...
-    def probe(self, device: _Named, timeout_ms: int | None = None) -> Coroutine[Any, Any, bool]: ...
-
-class GroupHold(BusHold[Grouped[_Named]], Generic[_Named]):
+# Generic for the checker only, like BusHold.
+class GroupHold(BusHold[_Given], Generic[_Given]):
     """A BusHold whose block gets `regs`: operations with the device or address first."""
 
 class SeveralHold(Hold):
-    def __init__(self, devices: tuple[I2CDevice, ...], timeout_ms: int | None) -> None: ...
-    def __aenter__(self) -> Awaitable[Grouped[I2CDevice]]: ...
+    def __init__(self, devices: Sequence[Device], timeout_ms: int | None) -> None: ...
+    def __aenter__(self) -> Awaitable[Regs[I2CDevice]]: ...
 
-def hold(*devices: I2CDevice, timeout_ms: int | None = None) -> SeveralHold: ...
+def hold(*devices: Device, timeout_ms: int | None = None) -> SeveralHold: ...

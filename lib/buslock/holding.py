@@ -16,8 +16,15 @@ class Hold:
     _timeout = None
     _given = None  # the awaitable of an __aenter__ that need not wait; None once used
 
-    @property
-    def held(self):
+    def __getattr__(self, name):
+        """`held` and `keys`. Not properties: those make every store to an attribute slow on MicroPython."""
+        if name == "held":
+            return self._is_held()
+        if name == "keys":
+            return self._all_keys()
+        raise AttributeError(name)
+
+    def _is_held(self):
         return self._task is not None
 
     def __aenter__(self):
@@ -25,12 +32,16 @@ class Hold:
 
     async def _enter(self):
         if self._given is None:
-            from .refusals import not_held, reentry
-
-            raise not_held(self._label(), None) if self._task is None else reentry(self._label())
+            self._refuse()
         self._given = None
         await self._take()  # cancelled here: nothing is owned
         return self
+
+    def _refuse(self):
+        """It was entered before."""
+        from .refusals import not_held, reentry
+
+        raise not_held(self._label(), None) if self._task is None else reentry(self._label())
 
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:

@@ -29,12 +29,10 @@ class BusHold(Hold):
     _left = None  # a device whose chip select the block left active
     _ours = False  # the wire is held for a selection, which drives CS itself
 
-    @property
-    def held(self):
+    def _is_held(self):
         return self._task is not None and self._epoch is self._bus._epoch
 
-    @property
-    def keys(self):
+    def _all_keys(self):
         return () if self._devices is None else tuple([device._key for device in self._devices])
 
     def _label(self):

@@ -79,9 +79,12 @@ class Operations:
         if not 0 <= reg <= device._last_register or nbytes < 1:
             device._refuse(reg, nbytes)
         if timeout_ms is None and self._free():
-            return device._read_register(reg, nbytes)
+            try:
+                return device._read_register(reg, nbytes)
+            except OSError as error:
+                raise device._failed(error)
         device._refuse(reg, nbytes)
-        return await self._slow(timeout_ms, True, device._read_register, reg, nbytes)
+        return await self._slow(timeout_ms, True, device._read_checked, reg, nbytes)
 
 
 class I2CDevice(Operations, Device):
@@ -112,14 +115,11 @@ class I2CDevice(Operations, Device):
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
 
     def _read_register(self, reg, nbytes):
+        # Few locals and no try: a frame of more than 11 words is allocated on MicroPython's heap.
+        if self._addrsize != 8:
+            return self._read_wide(reg, nbytes)
         bus = self._bus
         bus._transfer = True
-        try:
-            if self._addrsize == 8:
-                result = bus._backend.readfrom_mem(self.address, reg, nbytes)
-            else:
-                result = bus._backend.readfrom_mem(self.address, reg, nbytes, addrsize=self._addrsize)
-            bus._transfer = False
-            return result
-        except OSError as error:
-            raise self._failed(error)
+        reg = bus._backend.readfrom_mem(self.address, reg, nbytes)
+        bus._transfer = False
+        return reg

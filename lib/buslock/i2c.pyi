@@ -9,6 +9,7 @@ from .groups import GroupHold
 from .holds import BusHold
 from .mux import Mux
 from .peripherals import BusioI2C, MachineI2C, Pin, ReadBuffer, WriteBuffer
+from .regs import Regs
 from .session import I2CSession
 
 _I2C = TypeVar("_I2C", bound=MachineI2C | BusioI2C)
@@ -63,10 +64,10 @@ class I2CBus(Bus):
 
     def hold(
         self, *devices: int | I2CDevice, timeout_ms: int | None = None, wire: bool = False
-    ) -> GroupHold[int | I2CDevice]:
+    ) -> GroupHold[Regs[int | I2CDevice]]:
         """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
 
-    def hold_all(self, timeout_ms: int | None = None) -> GroupHold[int | I2CDevice]:
+    def hold_all(self, timeout_ms: int | None = None) -> GroupHold[Regs[int | I2CDevice]]:
         """The whole bus: waits for every holder, and nobody else gets in."""
 
     async def call(

@@ -23,6 +23,8 @@ METHODS = (
     "_plan",
     "_refuse",
     "_failed",
+    "_read_wide",
+    "_read_checked",
     "_retrying",
     "_i2c",
     "_home",
@@ -131,6 +133,17 @@ async def _do(me, timeout_ms, repeatable, function, a, b):
 # The transfers themselves: synchronous, so that nothing comes between
 
 
+def _read_wide(device, reg, nbytes):
+    return device._bus._backend.readfrom_mem(device.address, reg, nbytes, addrsize=device._addrsize)
+
+
+def _read_checked(device, reg, nbytes):
+    try:
+        return device._read_register(reg, nbytes)
+    except OSError as error:
+        raise device._failed(error)
+
+
 def _read_register_into(device, reg, buf):
     i2c = device._i2c()
     try:
@@ -149,7 +162,7 @@ def _write_register(device, reg, data):
 
 def _update_register(device, reg, mask_value):
     mask, value = mask_value
-    old = device._read_register(reg, 1)[0]
+    old = device._read_checked(reg, 1)[0]
     new = old & ~mask | value & mask
     _write_register(device, reg, bytes((new,)))
     return new

@@ -6,7 +6,7 @@ _T = TypeVar("_T")
 # Generic for the checker only: on the board it is a plain class, so put annotations such as "Lazy[Sensor]" in quotes.
 class Lazy(Generic[_T]):
     name: str
-    _retry_ms: int
+    _retry_ms: Any
     state: Literal["empty", "starting", "ready", "failed"]
     @overload
     def __init__(

@@ -25,11 +25,14 @@ class Line(WaitQueue):
     maker = None  # the task that is at work
 
     def __init__(self, name):
-        super().__init__()
         self.name = name
+        self._loop = loop_id()
 
     def _label(self):
         return self.name
+
+    def _stuck(self, waiting):
+        return self.maker in waiting
 
     def _holders(self):
         return () if self.maker is None else (self.maker,)
@@ -41,6 +44,7 @@ class Line(WaitQueue):
         """There is nothing to give back."""
 
     def _release_all(self, outcome):
+        self._loop = loop_id()
         while self._line:
             self._line[0].hold = outcome
             self._grant()

@@ -15,8 +15,9 @@ class Lock(WaitQueue):
     _hold = None  # the object of hold() that it was taken with
 
     def __init__(self, name=None, max_waiters=None):
-        super().__init__(max_waiters)
         self.name = name
+        self._limit = check_ms(max_waiters)
+        self._loop = loop_id()
 
     def __aenter__(self):
         if self._holder is None:
@@ -63,10 +64,14 @@ class Lock(WaitQueue):
     def locked(self):
         return self._holder is not None
 
-    @property
-    def waiters(self):
-        """How many tasks are waiting; the holder is not one of them."""
-        return len(self._line)
+    def __getattr__(self, name):
+        """`waiters`: how many tasks are waiting; the holder is not one of them.
+
+        Not a property: that makes every store to an attribute slow on MicroPython.
+        """
+        if name == "waiters":
+            return len(self._line)
+        raise AttributeError(name)
 
     async def _acquire(self, holder, timeout_ms, hold=None):
         check_ms(timeout_ms)
@@ -95,6 +100,9 @@ class Lock(WaitQueue):
 
     _give_back = _pass_on
 
+    def _stuck(self, waiting):
+        return self._holder in waiting
+
     def _holders(self):
         return () if self._holder is None else (self._holder,)
 
@@ -102,5 +110,5 @@ class Lock(WaitQueue):
         while self._line and self._holder is None:
             waiter = self._grant()
             if waiter is not None:
-                self._holder = waiter.holder
+                self._holder = waiter.holder or waiter.task
                 self._hold = waiter.hold

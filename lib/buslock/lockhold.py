@@ -22,12 +22,10 @@ class LockHold(Hold):
         lock._hold = self
         return given
 
-    @property
-    def held(self):
+    def _is_held(self):
         return self._task is not None and self._lock._hold is self
 
-    @property
-    def keys(self):
+    def _all_keys(self):
         return (self._lock.name,)
 
     def _label(self):

@@ -1,5 +1,5 @@
 from .holds import BusHold
-from .i2c import I2CDevice, _MoreOperations
+from .i2c import I2CDevice, _MoreOperations  # pyright: ignore[reportPrivateUsage]
 from .peripherals import ReadBuffer
 
 def session(device: I2CDevice, hold: BusHold[I2CSession]) -> I2CSession: ...

@@ -71,8 +71,7 @@ class Select(Hold):
         self._timeout = check_ms(timeout_ms)
         self._inner = None
 
-    @property
-    def keys(self):
+    def _all_keys(self):
         return (self._device._key,)
 
     def _label(self):

@@ -2,14 +2,23 @@
 
 from ._rt import can_resume, ended, loop_id
 from .refusals import count
+from .waitqueue import _waiting
 
 
 def gone(task):
     return not ended(task) and not can_resume(task)
 
 
+def purge(queue):
+    """Those who wait in the old loop."""
+    queue._loop = loop_id()
+    for waiter in queue._line:
+        _waiting.pop(waiter.task, None)
+    queue._line = ()
+
+
 def settle_lock(lock):
-    lock._loop = loop_id()
+    purge(lock)
     if gone(lock._holder):
         count(lock, "stale")
         bus = getattr(lock, "bus", None)
@@ -20,7 +29,14 @@ def settle_lock(lock):
 
 
 def settle_table(table):
+    from .table import Entry
+
     table._loop = loop_id()
+    for entry in list(table._entries.values()):
+        if isinstance(entry, Entry):
+            purge(entry)
+    if table._gate is not None:
+        purge(table._gate)
     for hold in list(table._holds()):
         if gone(hold._task):
             table._counts["stale"] = table._counts.get("stale", 0) + 1

@@ -1,6 +1,6 @@
 """LockTable: a lock for each key, that exists only while somebody holds the key or waits for it."""
 
-from ._rt import current_task, given, loop_id
+from ._rt import DONE, Given, current_task, given, loop_id
 from .holding import Hold
 from .rare import rare
 from .waitqueue import WaitQueue, check_ms, wait
@@ -9,31 +9,51 @@ _POOL = 8  # entries kept for reuse
 
 
 class KeyHold(Hold):
-    def __init__(self, table, key):
-        self._table = table
-        self._key = key
-        self._given = given(self)
+    """Made by LockTable.hold(), without an __init__: an allocation and a call less.
+
+    `_task` is the awaitable of an `__aenter__` that need not wait, then the holder, then None.
+    """
 
     def __aenter__(self):
         table = self._table
+        entries = table._entries
         key = self._key
-        given = self._given
-        if table._shut or given is None or key in table._entries:
+        given = self._task
+        if key in entries or table._shut or given is None:
             return self._enter()
-        self._given = None
-        table._entries[key] = self
+        entries[key] = self
         self._task = current_task()
         return given
 
-    @property
-    def keys(self):
+    async def _enter(self):
+        if not isinstance(self._task, Given):
+            self._refuse()
+        self._task = None
+        queue = self._table._ask(self)
+        if queue is not None:
+            # Cancelled here: nothing is owned, see wait().
+            await wait(queue, self, current_task(), self._timeout)
+        return self
+
+    def __aexit__(self, exc_type, exc, tb):
+        if self._task is not None:
+            self._task = None
+            entries = self._table._entries
+            key = self._key
+            if entries[key] is self:
+                del entries[key]
+            else:
+                self._drop()
+        return DONE
+
+    def _is_held(self):
+        return self._task is not None and not isinstance(self._task, Given)
+
+    def _all_keys(self):
         return (self._key,)
 
     def _label(self):
         return self._table._label(self._key)
-
-    def _take(self):
-        return self._table._take(self, self._timeout)
 
     def _drop(self):
         table = self._table
@@ -51,9 +71,10 @@ class Entry(WaitQueue):
     """The line of one key. A key that nobody waits for has none: its hold stands in the table itself."""
 
     def __init__(self, table):
-        super().__init__(table._limit)
         self.table = table
+        self._loop = table._loop
         self.holds = []
+        self._limit = table._limit
         self._counts = table._counts
 
     def _label(self):
@@ -61,6 +82,12 @@ class Entry(WaitQueue):
 
     def _holders(self):
         return [hold._task for hold in self.holds]
+
+    def _stuck(self, waiting):
+        for hold in self.holds:
+            if hold._task in waiting:
+                return True
+        return False
 
     def _advance(self):
         holds = self.holds
@@ -71,7 +98,7 @@ class Entry(WaitQueue):
             waiter = self._grant()
             if waiter is not None:
                 holds.append(hold)
-                hold._task = waiter.holder
+                hold._task = waiter.task
         if not holds:
             table = self.table
             del table._entries[self.key]
@@ -93,7 +120,6 @@ class LockTable:
     key held) gets Reentry.
     """
 
-    _shut = False  # hold_all is in force or waited for
     _all = None  # the AllHold in force
     _gate = None  # the line of hold_all and of what came after it; made by the first hold_all
     bus = None  # says how a key looks in messages
@@ -104,6 +130,10 @@ class LockTable:
         self.name = name or "table"
         self._limit = check_ms(max_waiters)
         self._tag = tag
+        if tag is not None:
+            plain = self.hold
+            self.hold = lambda key, timeout_ms=None, shared=False: plain(tag(key), timeout_ms, shared)
+        self._shut = False  # hold_all is in force or waited for
         self._loop = loop_id()
         self._entries = {}  # key: its only KeyHold, or an Entry when there is more to know
         self._pool = []
@@ -111,9 +141,10 @@ class LockTable:
 
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""
-        if self._tag is not None:
-            key = self._tag(key)
-        hold = KeyHold(self, key)
+        hold = KeyHold()
+        hold._table = self
+        hold._key = key
+        hold._task = given(hold)
         if timeout_ms is not None:
             hold._timeout = check_ms(timeout_ms)
         if shared:
@@ -165,19 +196,27 @@ class LockTable:
                 return hold
         return None
 
+    def _put(self, key, hold):
+        """A free key is held by `hold` from now on."""
+        if self._shut:  # the end of the hold matters to the gate, which an Entry looks after
+            self._entry(key).holds.append(hold)
+        else:
+            self._entries[key] = hold
+
     def _entry(self, key):
         """The key's Entry, made if there is none."""
         entry = self._entries.get(key)
         if not isinstance(entry, Entry):
             new = self._pool.pop() if self._pool else Entry(self)
             new.key = key
+            new._loop = self._loop
             if entry is not None:
                 new.holds.append(entry)
             self._entries[key] = entry = new
         return entry
 
-    async def _take(self, hold, timeout_ms):
-        """Take the key of `hold`, waiting if need be."""
+    def _ask(self, hold):
+        """Take the key of `hold` for the running task; or the line in which it has to wait."""
         task = current_task()
         key = hold._key
         hash(key)  # TypeError here and now, not in the task that opens the gate
@@ -191,16 +230,13 @@ class LockTable:
 
             raise reentry(hold._label(), mine._label())
         if self._shut and self._any_hold_of(task) is None:
-            queue = self._gate
-        elif key not in self._entries:
-            self._entries[key] = hold
-            hold._task = task
-            return
+            return self._gate
+        if key not in self._entries:
+            self._put(key, hold)
         else:
             queue = self._entry(key)
-            if hold.shared and not queue._line and queue.holds[0].shared:
-                queue.holds.append(hold)
-                hold._task = task
-                return
-        # Cancelled here: nothing is owned, see wait().
-        await wait(queue, hold, task, timeout_ms)
+            if not hold.shared or queue._line or not queue.holds[0].shared:
+                return queue
+            queue.holds.append(hold)
+        hold._task = task
+        return None

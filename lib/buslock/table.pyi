@@ -9,7 +9,8 @@ from .tablemore import ManyHold
 from .waitqueue import WaitQueue
 
 class KeyHold(Hold):
-    def __init__(self, table: LockTable, key: Hashable) -> None: ...
+    _table: LockTable
+    _key: Hashable
     def __aenter__(self) -> Awaitable[Self]: ...
     @property
     def keys(self) -> tuple[Hashable]: ...

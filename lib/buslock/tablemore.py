@@ -4,7 +4,7 @@ from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
 from .table import Entry, KeyHold
 from .tablestats import stats  # noqa: F401
-from .waitqueue import check_ms
+from .waitqueue import check_ms, wait
 
 METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
 
@@ -33,13 +33,12 @@ def try_hold(table, key, shared=False):
     if table._shut and (table._all is not None or table._any_hold_of(task) is None):
         return None
     if key not in table._entries:
-        table._entries[key] = hold
+        table._put(key, hold)
     else:
         entry = table._entry(key)
         if entry._line or not (hold.shared and entry.holds[0].shared) or task in entry._holders():
             return None
         entry.holds.append(hold)
-    hold._given = None
     hold._task = task
     return hold
 
@@ -67,8 +66,7 @@ class ManyHold(Hold):
         self.keys = in_order(table, keys)
         self._holds = []
 
-    @property
-    def held(self):
+    def _is_held(self):
         # All of it: a hold of a replaced loop loses its keys one by one.
         return self._task is not None and all(hold._task is not None for hold in self._holds)
 
@@ -79,10 +77,15 @@ class ManyHold(Hold):
         start = ticks_ms()
         try:
             for key in self.keys:
-                hold = KeyHold(self._table, key)
+                # The tag was applied already.
+                hold = KeyHold()
+                hold._table = self._table
+                hold._key = key
                 hold.shared = self.shared
-                # Cancelled here: the keys taken so far are given back below.
-                await self._table._take(hold, left_of(self._timeout, start))
+                queue = self._table._ask(hold)
+                if queue is not None:
+                    # Cancelled here: the keys taken so far are given back below.
+                    await wait(queue, hold, current_task(), left_of(self._timeout, start))
                 self._holds.append(hold)
         except BaseException:
             self._drop()

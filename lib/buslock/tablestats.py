@@ -15,14 +15,17 @@ def arrived(queue):
         counts["longest_key"] = getattr(queue, "key", None)
 
 
-def gone(queue, waiter):
+def gone(queue, waiter, start):
     """A task has left the line, one way or another."""
     counts = queue._counts
-    waited = ticks_diff(ticks_ms(), waiter.since)
     if waiter.cancelled:
         event = "cancellations"
     elif waiter.granted:
-        event = len(bin(waited)) if waited else 2  # a histogram in powers of two
+        event = 0  # a histogram: the number of bits of the milliseconds waited
+        waited = ticks_diff(ticks_ms(), start)
+        while waited > 0:
+            waited >>= 1
+            event += 1
     elif waiter.error is None:
         event = "timeouts"
     else:
@@ -35,8 +38,8 @@ def stats(table):
     count = table._counts.get
     waits = [0] * _BUCKETS
     for event in table._counts:
-        if isinstance(event, int):  # the length of bin(ms), as gone() counts it
-            waits[min(event - 2, _BUCKETS - 1)] += table._counts[event]
+        if isinstance(event, int):
+            waits[min(event, _BUCKETS - 1)] += table._counts[event]
     return {
         "entries": len(table._entries),
         "peak_entries": max(count("peak", 0), len(table._entries)),

@@ -3,6 +3,7 @@
 from ._rt import current_task, loop_id, park, ticks_diff, ticks_ms, wake
 
 _waiting = {}  # task: its Waiter, while it is parked
+_stats = None  # the module tablestats, once it is needed
 
 
 def check_ms(ms):
@@ -15,18 +16,15 @@ def check_ms(ms):
 
 
 class Waiter:
-    """A parked task. `holder` is the task that will hold what it waits for, `hold` the object it will hold it with."""
+    """A parked task: what it waits in line for, and the object of the hold it asked with.
+
+    Few attributes, set without an __init__: in a full heap each allocation of a waiting task is what costs.
+    """
 
     granted = False
     cancelled = False
     error = None  # what it is to raise instead
-
-    def __init__(self, hold, holder):
-        self.hold = hold
-        self.holder = holder
-        self.task = current_task()
-        self.loop = loop_id()
-        self.since = ticks_ms()
+    holder = None  # the task that is to hold it, where that is another one than waits
 
     def remove(self, task):
         """Called by Task.cancel(). The task leaves the line by itself when it runs; until then wake() refuses it."""
@@ -36,7 +34,9 @@ class WaitQueue:
     """Base of all that is waited for. What derives from it says who holds it and how it is granted:
 
     _label() or name    in messages: 'i2c0/0x48'
+    _loop               loop_id() when holders and waiters were last known to be of this loop
     _holders()          the tasks that hold it now
+    _stuck(waiting)     True if one of them is in `waiting`
     _advance()          grant it to those in front, as far as it goes
     _give_back(waiter)  a waiter was granted it and was cancelled before it ran: pass it on
     """
@@ -46,11 +46,6 @@ class WaitQueue:
     _since = None  # ticks of the last hand-over
     _counts = None  # a dict, where statistics are kept
 
-    def __init__(self, max_waiters=None):
-        self._loop = loop_id()
-        if max_waiters is not None:
-            self._limit = check_ms(max_waiters)
-
     def _append(self, waiter):
         waiter.queue = self
         self._line = self._line or []
@@ -59,7 +54,7 @@ class WaitQueue:
     def _grant(self):
         """The first in line leaves it as a holder. None: it will never see that; look at the next."""
         waiter = self._line.pop(0)
-        if not wake(waiter):
+        if self._loop is not loop_id() or not wake(waiter):
             return None
         waiter.granted = True
         self._since = ticks_ms()
@@ -72,24 +67,28 @@ async def wait(queue, hold, holder, ms):
     LockTimeout after `ms`, QueueFull, WouldDeadlock, CancelledError: in each case nothing is owned, and what was
     granted in the same moment has gone to the next in line.
     """
+    global _stats
     if ms == 0 or queue._limit is not None and len(queue._line) >= queue._limit:
         from .refusals import at_once
 
         raise at_once(queue, hold, ms)
-    for task in queue._holders():
-        if task in _waiting:
-            from .cycles import check
+    if queue._stuck(_waiting):
+        from .cycles import check
 
-            check(queue)
+        check(queue)
     task = current_task()
-    waiter = Waiter(hold, holder)
+    waiter = Waiter()
+    waiter.task = task
+    waiter.hold = hold
+    if holder is not task:
+        waiter.holder = holder
     queue._append(waiter)
-    counted = queue._counts is not None
-    if counted:
-        from .tablestats import arrived, gone
-
-        arrived(queue)
+    if queue._counts is not None:
+        if _stats is None:
+            _stats = __import__("buslock.tablestats", None, None, ("arrived",))
+        _stats.arrived(queue)
     _waiting[task] = waiter
+    start = ticks_ms()
     left = ms
     try:
         while left is None or left > 0:
@@ -100,7 +99,7 @@ async def wait(queue, hold, holder, ms):
             if waiter.error is not None:
                 break
             if left is not None:
-                left = ms - ticks_diff(ticks_ms(), waiter.since)
+                left = ms - ticks_diff(ticks_ms(), start)
     except BaseException:
         if waiter.granted:
             waiter.granted = False
@@ -114,8 +113,8 @@ async def wait(queue, hold, holder, ms):
             # Those behind it may now come through.
             queue._line.remove(waiter)
             queue._advance()
-        if counted:
-            gone(queue, waiter)
+        if queue._counts is not None:
+            _stats.gone(queue, waiter, start)
     from .refusals import in_vain
 
     raise in_vain(queue, waiter, ms)

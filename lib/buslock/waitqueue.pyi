@@ -1,21 +1,18 @@
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import Any
 
-@overload
-def check_ms(ms: int) -> int: ...
-@overload
 def check_ms(ms: int | None) -> int | None: ...
 
 class Waiter:
     granted: bool
     error: BaseException | None
+    cancelled: bool
     hold: Any
     holder: Any
     task: Any
     loop: Any
     since: int
     queue: WaitQueue
-    def __init__(self, hold: object, holder: object) -> None: ...
     def remove(self, task: object) -> None: ...
 
 class WaitQueue:
@@ -24,7 +21,6 @@ class WaitQueue:
     _since: int | None
     _counts: dict[Any, Any] | None
     _loop: Any
-    def __init__(self, max_waiters: int | None = None) -> None: ...
     def _label(self) -> str: ...
     def _holders(self) -> Iterable[Any]: ...
     def _advance(self) -> None: ...

@@ -7,6 +7,8 @@ from .net import Net
 from .tasks import current, name_of
 from .transcript import Transcript
 
+_NEVER = 1 << 62
+
 
 class Characters(Calls):
     """The characters under way. What they may not do is the matter of UartLine."""
@@ -28,6 +30,7 @@ class Characters(Calls):
         self._out = []  # [start_us, end_us, byte] of what the UART sends; byte None is one that DE spoilt
         self._free_us = 0  # when the UART's last bit is out
         self._burst_us = 0  # when that transmission began
+        self._soon_us = 0  # nothing happens before
         self.configure(9600, 8, None, 1)
 
     def configure(self, baudrate, bits, parity, stop):
@@ -55,6 +58,7 @@ class Characters(Calls):
             end = self._free_us + char_us
             self._out.append([self._free_us, end, byte])
             self._free_us = end
+        self._soon_us = 0
         if self.on_send is not None:
             self.on_send()
 
@@ -98,6 +102,10 @@ class Characters(Calls):
         found = self._next()
         return None if found is None else found[0]
 
+    def changed(self):
+        """What happens next may be something else now."""
+        self._soon_us = 0
+
     # For nodes
 
     def node_sends(self, node, data, us):
@@ -110,6 +118,7 @@ class Characters(Calls):
             start += char_us
         if data:
             self._record("reply", bytes(data))
+            self._soon_us = 0
             if self.on_send is not None:
                 self.on_send()
         return start
@@ -119,9 +128,10 @@ class Characters(Calls):
     def settle(self):
         """Carry out everything that is due by now, in its order."""
         now = clock.now_us()
-        while True:
+        while now >= self._soon_us:  # most calls find nothing to do, and are not to cost much
             found = self._next()
             if found is None or found[0] > now:
+                self._soon_us = _NEVER if found is None else found[0]
                 return
             us, what = found
             if what is self:
@@ -131,7 +141,7 @@ class Characters(Calls):
                 start, end, byte = what.sending.pop(0)
                 self._node_sent(what, start, end, byte)
             else:
-                what.due_us = None
+                what.next_us = None
                 try:
                     what.tick(us)
                 except ProtocolError as error:
@@ -148,8 +158,8 @@ class Characters(Calls):
             if node.sending and (us is None or node.sending[0][1] < us):
                 us = node.sending[0][1]
                 what = node
-            if node.due_us is not None and (us is None or node.due_us < us):
-                us = node.due_us
+            if node.next_us is not None and (us is None or node.next_us < us):
+                us = node.next_us
                 what = node
         return None if us is None else (us, what)
 

@@ -33,17 +33,23 @@ class ModbusNode(Node):
         self._frame = bytearray()
         self._end_us = 0
         self._spoilt = False
+        self._char_us = None
 
-    def _silence_us(self, tenths):
-        char_us = self.line.char_us
-        return tenths * char_us // 10 if self.line.baudrate <= 19200 else tenths * 50
+    def _measure(self, line):
+        """How long pauses and silences are at the present baud rate."""
+        self._char_us = line.char_us
+        tenth = line.char_us // 10 if line.baudrate <= 19200 else 50
+        self._pause_us = 15 * tenth
+        self._silence_us = 35 * tenth
 
     def hear(self, byte, start_us, end_us):
-        if self._frame and start_us - self._end_us > self._silence_us(15) + self.line.char_us // 2:
+        if self._char_us != self.line.char_us:
+            self._measure(self.line)
+        if self._frame and start_us - self._end_us > self._pause_us:
             self._spoilt = True
         self._frame.append(byte)
         self._end_us = end_us
-        self.due_us = end_us + self._silence_us(35)
+        self.due_us = end_us + self._silence_us
 
     def tick(self, us):
         frame = bytes(self._frame)

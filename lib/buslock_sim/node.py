@@ -27,13 +27,23 @@ class Node(Faulty):
     full_duplex = False
     baudrate = None
     line = None  # the UartLine it is attached to
-    due_us = None
     missed = 0
     answers = 0
     busy_until = 0
+    next_us = None  # due_us, for the line to look at
 
     def __init__(self):
         self.sending = []  # (start_us, end_us, byte) of what it sends, or will
+
+    @property
+    def due_us(self):
+        """When tick() is to be called, or None."""
+        return self.next_us
+
+    @due_us.setter
+    def due_us(self, us):
+        self.next_us = us
+        self.line.changed()
 
     def hear(self, byte, start_us, end_us):
         pass

@@ -28,7 +28,8 @@ class Move:
         self.out = out
         self.into = into
         self.done = 0
-        self.us = n * 8 * 1000000 // wire.clocking.actual
+        # Rounded up, or a loop that waits for a chip would stand still on a clock that only transfers move.
+        self.us = -(-n * 8 * 1000000 // wire.clocking.actual)
         self._fill = fill
         self._port = port
         self._stuck = None

@@ -41,9 +41,10 @@ class SpiPort(Habits):
         """The baud rate that comes out when this one is asked for: never a higher one."""
         if self.clock_hz is None:
             return baudrate
-        # The prescaler is even and as small as it can be, as the Pico SDK chooses it.
+        # The prescaler is even and as small as it can be, as the Pico SDK chooses it. (Before its version 2.0, and
+        # MicroPython 1.24, it chose a smaller one below 244 kHz, and the baud rate was up to twice what was asked for.)
         for prescale in range(2, 255, 2):
-            if self.clock_hz < (prescale + 2) * 256 * baudrate:
+            if self.clock_hz < prescale * 256 * baudrate:
                 break
         postdivide = max(1, min(256, -(-self.clock_hz // (prescale * baudrate))))
         return self.clock_hz // (prescale * postdivide)
@@ -62,8 +63,8 @@ def _busio(name, **habits):
 
 
 _machine("rp2", baudrate=1000000, msb=1, lsb=0, lsb_works=False, clock_hz=125000000)
-# Pico SDK 868: with its versions before 1.5 polarity=1 shows on SCK only when something is sent. Cured by MicroPython's
-# and CircuitPython's own means, so take it for what an unlucky port may do.
+# The Pico SDK before 1.5 (its issue 868; CircuitPython works around it): SCK went to the level of polarity=1 only when
+# something was sent. No port of today is known to do so, but a chip that samples SCK at CS finds out.
 _machine("late_clock", late_clock=True)
 _machine(
     "esp32",

@@ -39,6 +39,7 @@ class SpiWire(Calls):
         self.chips = {}  # by the name of their line; None is a chip that is alone
         self._sck = 0
         self._lines = {}
+        self._names = []  # of the chip selects, in the order of their chips
         self._active = {}  # the level that selects, by name
         self._section = {}  # who selected, by name
         self._running = None  # the user of the transfer that runs, in a tuple
@@ -59,6 +60,7 @@ class SpiWire(Calls):
         chip.home = self
         chip.cs = cs
         if cs is not None:
+            self._names.append(cs)
             self._active[cs] = active
             line = self.line(cs)
             line.pull = 1 - active if pull == -1 else pull
@@ -68,7 +70,8 @@ class SpiWire(Calls):
         """Take the chip on that line off the bus and return it."""
         if cs not in self.chips:
             raise ValueError("there is no chip on %r of %s" % (cs, self.name))
-        self._active.pop(cs, None)
+        if cs is not None:
+            self._names.remove(cs)
         self._section.pop(cs, None)
         return self.chips.pop(cs)
 
@@ -85,7 +88,7 @@ class SpiWire(Calls):
 
     def selected(self):
         """The names of the lines whose chips are selected."""
-        return [name for name in self._active if self._lines[name].level() == self._active[name]]
+        return [name for name in self._names if self._lines[name].level() == self._active[name]]
 
     def idle(self):
         """True if no transfer runs and no chip is selected."""

@@ -41,12 +41,14 @@ class UartLine(Characters):
         self.nodes.append(node)
         node.line = self
         node.reset()
+        self.changed()
         return node
 
     def detach(self, node):
         """Take a node off the line and return it."""
         self.settle()
         self.nodes.remove(node)
+        self.changed()
         return node
 
     def check(self):

@@ -1,4 +1,4 @@
-"""`_rt.DONE` and `_rt.given` for the VM that runs the explorer, whichever runtime it models."""
+"""`_rt.DONE`, `_rt.given` and `_rt.Given` for the VM that runs the explorer, whichever runtime it models."""
 
 import sys
 
@@ -18,8 +18,12 @@ if sys.implementation.name == "cpython":
             return self._result
             yield
 
+    Given = given
+
 else:
     DONE = iter(())
 
     async def given(result):
         return result
+
+    Given = type((lambda: (yield))())

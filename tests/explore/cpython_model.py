@@ -51,6 +51,9 @@ class Future:
     def cancelled(self):
         return self.state == "cancelled"
 
+    def get_loop(self):
+        return loop
+
     def set_result(self, value):
         if self.done():
             loop.complain("the result of a future was set twice")
@@ -122,9 +125,6 @@ class Task(Future):
 
     def get_coro(self):
         return _Named(getattr(self.coro, "__name__", "task"))
-
-    def get_loop(self):
-        return loop
 
     def condemned(self):
         """Whether a CancelledError is on its way to it."""
@@ -224,7 +224,17 @@ class Loop:
             options.append("t")
         return options
 
+    def describe(self, option):
+        if option == "t":
+            return "%d ms pass" % max(0, min(self.timers, key=_due).due - self.now)
+        task = self._chosen(option).task
+        return "a timer" if task is None else "task %d" % task.number
+
+    def _chosen(self, option):
+        return next(handle for handle in self.ready if option == "r" or option == handle.name())
+
     def perform(self, option):
+        """Does that, and returns the task that took a step, if one did."""
         if option == "t":
             # The first of those that are due next: the loop appends it to what is ready, behind all that is there.
             handle = min(self.timers, key=_due)
@@ -233,12 +243,16 @@ class Loop:
             handle.due = None
             self.ready.append(handle)
             return None
-        handle = next(h for h in self.ready if option == "r" or option == h.name())
+        handle = self._chosen(option)
         self.ready.remove(handle)
         self.running = True
         handle.callback(*handle.args)
         self.running = False
         return handle.task
+
+    def timers_left(self):
+        """Whether something sleeps."""
+        return len(self.timers) > 0
 
     def places(self):
         """The model's part of the state: what the tasks are at, and in which order they will run."""

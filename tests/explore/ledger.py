@@ -100,16 +100,14 @@ class Ledger:
         raise ValueError("it has not asked")
 
     def blockers(self, record):
-        """Those for whom the task waits here."""
-        found = []
+        """Those for whom the task waits here: who holds what it asks for, and who asked before it."""
+        holders = []
         earlier = []
-        for ask in self._asked:
+        for i, ask in enumerate(self._asked):
             if ask.record is record:
-                found += [holder for holder, held in self._held if held.excludes(ask.claim)]
-                found += [other.record for other in earlier if other.claim.precedes(ask.claim)]
-            elif not ask.is_over():
-                earlier.append(ask)
-        return found
+                holders += [holder for holder, held in self._held if held.excludes(ask.claim)]
+                earlier += [other.record for other in self._asked[:i] if other.claim.precedes(ask.claim)]
+        return holders, earlier
 
     def _spent(self, ask):
         return ask.limit and min(ask.limit, self._world.passed(ask.since))

@@ -24,9 +24,10 @@ class _Inspect:
 
 
 class Library:
-    """`runtime` is "micropython" or "cpython"; `model` is its core or loop. `library.waitqueue` is that module, ..."""
+    """`runtime` is "micropython" or "cpython"; `model` is its core or loop. `library.waitqueue` is that module, and so on.
+    `folder` is where the package is, if not on the path."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime, folder=None):
         self.runtime = runtime
         if runtime == "micropython":
             from . import micropython_model
@@ -41,8 +42,14 @@ class Library:
         self.CancelledError = self.asyncio.CancelledError
         self._modules = {"asyncio": self.asyncio}
         self._own = None
-        with self:
-            self._load()
+        if folder is not None:
+            sys.path.insert(0, folder)
+        try:
+            with self:
+                _quietly(self._load)
+        finally:
+            if folder is not None:
+                sys.path.remove(folder)
 
     def _load(self):
         system = sys.modules.get("sys")
@@ -71,6 +78,7 @@ class Library:
 
         self.rt.DONE = awaitables.DONE
         self.rt.given = awaitables.given
+        self.rt.Given = awaitables.Given
         for name in MODULES:
             setattr(self, name, _module(name))
         self.Lock = self.lock.Lock
@@ -101,6 +109,18 @@ class Library:
     def module(self, name):
         """Any other module of the library; inside `with library:` only."""
         return _module(name)
+
+
+def _quietly(load):
+    """The boards' half of `_rt` makes a coroutine to look at its type, of which CPython would say that it is not awaited."""
+    if not CPYTHON:
+        load()
+        return
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        load()
 
 
 def _module(name):

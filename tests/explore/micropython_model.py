@@ -200,14 +200,23 @@ class Core:
         return options
 
     def perform(self, option):
+        """Does that, and returns the task that took a step, if one did."""
         tasks = self._task_queue.tasks
         if option == "t":
             self.now = next(task.ph_key for task in tasks if self.due(task))
             return None
-        task = tasks[0] if option == "r" else self.tasks[int(option[1:])]
+        task = self._chosen(option)
         tasks.remove(task)
         self._step(task)
         return task
+
+    def describe(self, option):
+        if option == "t":
+            return "%d ms pass" % next(self.due(task) for task in self._task_queue.tasks if self.due(task))
+        return "task %d" % self._chosen(option).number
+
+    def _chosen(self, option):
+        return self._task_queue.tasks[0] if option == "r" else self.tasks[int(option[1:])]
 
     def _step(self, task):
         self.cur_task = task
@@ -235,6 +244,10 @@ class Core:
         elif not isinstance(end, (StopIteration, CancelledError)):
             self.complain("task %d ended with an error that nobody saw: %r" % (task.number, end))
         task.data = end
+
+    def timers_left(self):
+        """Whether something sleeps."""
+        return any([self.due(task) for task in self._task_queue.tasks])
 
     def places(self):
         """The model's part of the state: what the tasks are at, and in which order they will run."""

@@ -40,13 +40,15 @@ class _Fork:
 
 
 class Search:
-    """`build(world)` makes the scenario. `limit` ends the search after that many states."""
+    """`build(world)` makes the scenario. `limit` ends the search after that many states. Without `prune` what has been
+    seen is looked at again, and each schedule is a run."""
 
-    def __init__(self, build, library, any_order=False, limit=None):
+    def __init__(self, build, library, any_order=False, limit=None, prune=True):
         self._build = build
         self._library = library
         self._any_order = any_order
         self._limit = limit
+        self._prune = prune
         self._forks = []
         self._known = {}  # state: the number of schedules from there
         self.result = Result()
@@ -131,7 +133,7 @@ class Search:
             state = None
             if self._depth >= len(forks):
                 state = world.fingerprint()
-                if state in known:
+                if self._prune and state in known:
                     self._count(known[state])
                     return
                 known[state] = 0  # a path that comes back to it is no schedule of its own

@@ -20,6 +20,8 @@ def check_step(world):
 
 def _check_line(world, queue):
     waiting = world.library.waitqueue._waiting
+    if queue._limit is not None and len(queue._line) > queue._limit:
+        world.complain("structure: more wait than max_waiters")
     for waiter in queue._line:
         if waiter.queue is not queue:
             world.complain("structure: a waiter stands in a line and believes to stand in another")

@@ -36,7 +36,7 @@ async def use(world, record, ledger, hold, claim, limit=None, inside=None):
     except errors.WouldDeadlock:
         if entered:
             raise
-        if not world.is_deadlock(record):
+        if not world.is_deadlock(record) or claim.keys is ALL or len(claim.keys) > 1:
             world.complain("cycle: there is none, and task %d was told of one", record.number)
         ledger.refused(record, claim, "cycle")
         world.did(record, "cycle")

@@ -22,11 +22,13 @@ class World:
 
     `cancels` is how many cancellations the search may deliver, `victims` the tasks it may deliver them to (None: all).
     `symmetric`: the tasks are all alike, so they need take their first steps in one order only.
+    `outlived`: something goes on when the tasks have ended.
     """
 
     cancels = 0
     victims = None
     symmetric = False
+    outlived = False
 
     def __init__(self, library, choose, any_order, verbose=False):
         self.library = library
@@ -135,16 +137,21 @@ class World:
             self.log("PROBLEM " + self.problem)
 
     def is_deadlock(self, record):
-        """Whether what the task asks for waits, over others or directly, for what the task holds."""
+        """Whether what the task asks for waits, over others or directly, for what the task holds.
+
+        A holder that is being cancelled waits for nothing. One in line that is being cancelled still counts: whether
+        those behind it would come through without it is not looked at (and the library does not either).
+        """
         seen = []
         left = [record]
         while left:
             other = left.pop()
             for ledger in self.ledgers:
-                for blocker in ledger.blockers(other):
-                    if blocker is record:
-                        return True
-                    if blocker not in seen and not blocker.task.condemned():
+                holders, earlier = ledger.blockers(other)
+                if record in holders or record in earlier:
+                    return True
+                for blocker in [each for each in holders if not each.task.condemned()] + earlier:
+                    if blocker not in seen:
                         seen.append(blocker)
                         left.append(blocker)
         return False
@@ -173,12 +180,14 @@ class World:
         return 0 < number < len(self.records) and not _started(self.records[number]) and not _started(self.records[number - 1])
 
     def perform(self, option):
-        if self.verbose:
-            print("    " + option)
         if option[0] == "c":
+            if self.verbose:
+                print("    " + option)
             self.cancels -= 1
             self.cancel(self.records[int(option[1:])])
             return
+        if self.verbose:
+            print("    %-4s %s" % (option, self._model.describe(option)))
         task = self._model.perform(option)
         if task is not None and task.done():
             self._ended(task)
@@ -195,6 +204,8 @@ class World:
             record.outcome.append("cancelled")
         elif end is not None:
             self.complain("error: task %d ended with %r", record.number, end)
+        if not self.outlived and self._model.timers_left() and all([each.task.done() for each in self.records]):
+            self.complain("at rest: a timer is left")
         if record.owed:
             self.complain("cancellation: task %d was cancelled and never saw it", record.number)
         self.log("task %d has ended: %s", record.number, record.outcome)

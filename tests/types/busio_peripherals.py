@@ -1,13 +1,14 @@
 """Whether the peripherals of CircuitPython are what the library takes. Never run: checked by the command `test`."""
 
+# pyright: reportUnnecessaryTypeIgnoreComment=error, reportUnnecessaryComparison=error, reportUnusedCoroutine=error
+
 import bitbangio
 import board
 import busio
 import digitalio
-from microcontroller import Pin
-
 from buslock import I2CBus
 from buslock.peripherals import BusioI2C, BusioSPI, BusioUART, DigitalPin
+from microcontroller import Pin
 
 
 async def i2c(scl: Pin, sda: Pin) -> None:

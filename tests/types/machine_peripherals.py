@@ -1,10 +1,11 @@
 """Whether the peripherals of MicroPython's ports are what the library takes. Never run: checked by the command `test`,
 against the stubs of each port."""
 
-from machine import SPI, UART, I2C, Pin, SoftI2C, SoftSPI
+# pyright: reportUnnecessaryTypeIgnoreComment=error, reportUnnecessaryComparison=error, reportUnusedCoroutine=error
 
 from buslock import I2CBus
 from buslock.peripherals import MachineI2C, MachinePin, MachineSPI, MachineUART
+from machine import I2C, SPI, UART, Pin, SoftI2C, SoftSPI
 
 
 async def i2c() -> None:

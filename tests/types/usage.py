@@ -4,11 +4,11 @@ Each line of the API is here, with the type that it must have. What must be refu
 it, and an ignore that is not needed is an error: a mistake that is no longer found fails the check.
 """
 
+# pyright: reportUnnecessaryTypeIgnoreComment=error, reportUnnecessaryComparison=error, reportUnusedCoroutine=error
+
 import asyncio
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Literal
-
-from typing_extensions import assert_type
 
 import buslock
 from buslock import (
@@ -38,18 +38,32 @@ from buslock import (
 )
 from buslock.channel import Channel
 from buslock.gate import AllHold
-from buslock.groups import Grouped, SeveralHold
+from buslock.groups import SeveralHold
 from buslock.i2c import I2CDevice
 from buslock.lockhold import LockHold
 from buslock.mux import Mux
-from buslock.peripherals import BusioI2C, MachineI2C, MachinePin
+from buslock.peripherals import (
+    BusioI2C,
+    BusioSPI,
+    BusioUART,
+    DigitalPin,
+    MachineI2C,
+    MachinePin,
+    MachineSPI,
+    MachineUART,
+)
+from buslock.regs import Regs, ScriptRegs
 from buslock.session import I2CSession
+from buslock.spi import SPIBus, SPIDevice
+from buslock.spisession import SPISession
 from buslock.table import KeyHold
 from buslock.tablemore import ManyHold
+from buslock.uart import UARTBus, UARTNode, UARTSession
 from buslock_sim.busio import BusioI2C as SimulatedBusioI2C
 from buslock_sim.i2c import I2C as SimulatedI2C
 from buslock_sim.pin import Pin
 from buslock_sim.wire import Wire
+from typing_extensions import assert_type
 
 assert_type(buslock.__version__, str)
 
@@ -143,7 +157,7 @@ async def lazies() -> None:
     assert_type(await lazy.aclose(timeout_ms=50), None)
     assert_type(lazy.stats(), dict[str, Any])
 
-    (await lazy.get()).kelvin  # pyright: ignore[reportAttributeAccessIssue]
+    print((await lazy.get()).kelvin)  # pyright: ignore[reportAttributeAccessIssue]
     Lazy(Sensor())  # pyright: ignore[reportArgumentType, reportCallIssue]
     Lazy(make, close=len)  # pyright: ignore[reportArgumentType, reportCallIssue]
     if lazy.state == "redy":  # pyright: ignore[reportUnnecessaryComparison]
@@ -257,7 +271,7 @@ async def whole_buses(bus: I2CBus, other: I2CBus) -> None:
     await bus.write_register(0x48, 0, b"\x01", repeatable=True, timeout_ms=50)
     assert_type(await bus.update_register(0x48, 0, 1, 1, timeout_ms=50), int)
     async with bus.hold(dev, 0x49, timeout_ms=50, wire=True) as regs:
-        assert_type(regs, Grouped[int | I2CDevice])
+        assert_type(regs, Regs[int | I2CDevice])
         assert_type(await regs.read_register(0x49, 0, 2), bytes)
         assert_type(await regs.read_register(dev, 0, 2), bytes)
         await regs.write_register(dev, 0, 1)
@@ -304,6 +318,124 @@ async def multiplexers(bus: I2CBus) -> None:
     assert_type(channel.mux(0x71).channel(1), Channel)
 
     mux.channel("0")  # pyright: ignore[reportArgumentType]
+
+
+def spi_buses(spi: MachineSPI, busio: BusioSPI, cs: MachinePin, other_cs: DigitalPin) -> SPIBus:
+    async def made() -> MachineSPI:
+        return spi
+
+    def close(spi: MachineSPI) -> None: ...
+
+    SPIBus(busio, "displays", max_waiters=3, trace=None).device(other_cs)
+    SPIBus(made, close=close)
+    bus = SPIBus(spi)
+    assert_type(bus.device(cs, baudrate=20_000_000, polarity=1, phase=1, bits=8, firstbit=0, cs_active=1), SPIDevice)
+    bus.device(17, pre_clocks=80, post_clocks=8, chunk=512)
+    bus.device(None, chunk=(512, False))
+
+    SPIBus(5)  # pyright: ignore[reportArgumentType]
+    bus.device(cs, mode=3)  # pyright: ignore[reportCallIssue]
+    return bus
+
+
+async def spi_devices(bus: SPIBus, dev: SPIDevice) -> None:
+    buf = bytearray(4)
+
+    async def reset(session: SPISession) -> None:
+        await session.write(b"\xff")
+
+    bus.device(5, setup=reset)
+    assert_type(await dev.write(b"\x9f", buf, timeout_ms=50), None)
+    assert_type(await dev.read(4, write=0xFF, timeout_ms=50), bytes)
+    assert_type(await dev.readinto(buf, write=0xFF, timeout_ms=50), None)
+    assert_type(await dev.write_readinto(b"1234", buf, timeout_ms=50), None)
+    assert_type(await dev.write_then_read(b"\x9f", 3, timeout_ms=50), bytes)
+    async with dev.select(timeout_ms=50) as spi:
+        await spi.write(buf)
+        assert_type(await spi.read(2), bytes)
+    async with dev.hold(timeout_ms=50, wire=True) as session:
+        assert_type(session, SPISession)
+        async with session.select() as spi:
+            await spi.write(buf)
+    async with bus.hold(dev, timeout_ms=50) as regs:
+        assert_type(await regs.read(dev, 4, write=0xFF), bytes)
+        await regs.write(dev, buf, buf)
+    assert_type(await bus.call(dev, draw, 1, 2), str)
+    assert_type(await bus.aclose(), None)
+
+    await dev.readinto(b"1234")  # pyright: ignore[reportArgumentType]
+    await dev.write("text")  # pyright: ignore[reportArgumentType]
+    await dev.write_then_read(b"\x9f", buf)  # pyright: ignore[reportArgumentType]
+    await session.hold()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def uart_buses(uart: MachineUART, busio: BusioUART, de: MachinePin) -> UARTBus:
+    def late(data: bytes) -> None: ...
+
+    async def streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("localhost", 4000)
+
+    UARTBus(busio, name="gps", unsolicited=late)
+    UARTBus(streams)
+    return UARTBus(uart, de=de, de_active=0, echo=True, gap_ms=4, max_reply=64, max_waiters=4)
+
+
+async def uart_nodes(bus: UARTBus) -> None:
+    def frame(buf: bytearray) -> bool | None:
+        return None if len(buf) < 4 else buf[0] == 1
+
+    node = bus.device(17)
+    assert_type(node, UARTNode)
+    assert_type(await node.exchange(b"\x01\x03", nbytes=7, reply_ms=100, timeout_ms=500), bytes)
+    assert_type(await node.exchange(b"AT\r\n", until=b"OK\r\n"), bytes)
+    assert_type(await node.exchange(b"\x01", frame=frame), bytes)
+    assert_type(await node.write(b"\x00", timeout_ms=50), None)
+    assert_type(await node.read(until=b"\n", reply_ms=None, timeout_ms=50), bytes)
+    async with node.hold(timeout_ms=50) as session:
+        assert_type(session, UARTSession)
+        assert_type(await session.exchange(b"\x01", nbytes=1), bytes)
+
+    await node.exchange("AT\r\n", until=b"OK\r\n")  # pyright: ignore[reportArgumentType]
+    await node.exchange(b"AT\r\n", until="OK\r\n")  # pyright: ignore[reportArgumentType]
+
+
+async def transactions(bus: I2CBus, spi: SPIDevice) -> None:
+    dev = bus.device(0x48)
+    transaction = bus.transaction()
+    transaction.read_register(dev, 0, 2)
+    transaction.write_register(0x49, 0, 1)
+    transaction.write(spi, b"\x9f")
+    assert_type(len(transaction), int)
+    assert_type(await transaction.execute(timeout_ms=50), list[Any])
+
+    @bus.script(dev, 0x49)
+    async def calibrate(regs: ScriptRegs, gain: int, fine: bool = False) -> float:
+        data = await regs.read_register(dev, 0, 2)
+        await regs.write_register(0x49, 0, gain)
+        await regs.write(spi, data)
+        return float(fine)
+
+    @bus.script(readonly=True)
+    async def find(regs: ScriptRegs) -> list[int]:
+        return await regs.scan()
+
+    def wanted(address: int) -> int:
+        return address
+
+    @bus.script(wanted)
+    async def identify(regs: ScriptRegs, address: int) -> bytes:
+        return await regs.read_register(address, 0xD0, 1)
+
+    assert_type(await calibrate(3, True, timeout_ms=50), float)
+    assert_type(await find(), list[int])
+    assert_type(await identify(0x76), bytes)
+    async with hold(dev, spi) as both:
+        await both.write(spi, await both.read_register(dev, 0, 2))
+
+    transaction.read_register(dev, 0)  # pyright: ignore[reportCallIssue]
+    await transaction.read_register(dev, 0, 2)  # pyright: ignore[reportGeneralTypeIssues]
+    await calibrate("3", True)  # pyright: ignore[reportArgumentType]
+    await find(3)  # pyright: ignore[reportCallIssue]
 
 
 async def errors(bus: I2CBus) -> None:

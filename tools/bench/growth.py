@@ -3,11 +3,12 @@
 Keys are numbers, texts, or texts among numbers: in MicroPython's dicts a run of numbers is a run of occupied places,
 through which whatever falls among them has to search.
 """
+# pyright: reportAttributeAccessIssue=false
 
 import asyncio
 import gc
 
-from measure import BATCH, DESK, ROUNDS, compare, median, now, report, since
+from measure import BATCH, DESK, QUICK, ROUNDS, compare, figure, median, now, report, since
 
 from buslock.lock import Lock
 from buslock.table import LockTable
@@ -108,6 +109,30 @@ def line(length, others, make, enter):
     return piece
 
 
+async def bytes_in_line(make, enter):
+    """Bytes that a waiting task takes, the task and its own coroutine with it."""
+    if not hasattr(gc, "mem_alloc"):
+        return None
+    lock = make()
+
+    async def waiter():
+        await enter(lock)
+        lock.release()
+
+    taken = []
+    for length in (20, 60):
+        gc.collect()
+        before = gc.mem_alloc()
+        tasks = await lined_up(lock, length, waiter)
+        gc.collect()
+        taken.append(gc.mem_alloc() - before)
+        lock.release()
+        for task in tasks:
+            await task
+        tasks = task = None
+    return (taken[1] - taken[0]) / 40
+
+
 async def lined_up(lock, length, waiter):
     """So many tasks that wait for the lock, which the running task holds."""
     await lock.acquire()
@@ -143,10 +168,13 @@ async def main():
             "few": line(FEW, MANY_WAITERS - FEW, make, enter),
             "many": line(MANY_WAITERS, 0, make, enter),
         }
-        times = await compare(pieces, rounds=min(ROUNDS, 15))
+        times = await compare(pieces, rounds=5 if QUICK else min(ROUNDS, 15))
         report("growth.waiters.few." + name, times["few"], batch=1)
         report("growth.waiters." + name, times["many"], times["few"], batch=1)
         report("growth.heap." + name, times["many"], times["alone"], batch=1)
+        size = await bytes_in_line(make, enter)
+        if size is not None:
+            figure("growth.in_line." + name, [("bytes", size)])
 
 
 def run():

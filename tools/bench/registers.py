@@ -1,14 +1,14 @@
 """What an operation on a register costs that nobody else hinders, against the raw call; and where the time goes.
 
-Two bytes at ADDRESS of boards.this_board(), which is simulated on a desk. The parts are timed on a peripheral that
-does nothing, because a simulated chip takes longer than all of them together.
+Two bytes at ADDRESS of boards.this_board(), which is simulated on a desk. Because a simulated chip takes longer than
+all the rest, "nothing" is the same on a peripheral that does nothing, and on a desk so are the parts.
 """
 # pyright: reportAttributeAccessIssue=false
 
 import asyncio
 
 import boards
-from measure import BATCH, allocated, compare, figure, median, report
+from measure import BATCH, DESK, allocated, compare, figure, median, report
 
 from buslock.i2c import I2CBus
 
@@ -152,18 +152,16 @@ async def where_it_goes(i2c):
 
 
 async def main():
-    i2c = boards.this_board().i2c()
+    await side_by_side("registers.", boards.this_board().i2c())
+    await side_by_side("registers.nothing.", Nothing())
+    await where_it_goes(Nothing() if DESK else boards.this_board().i2c())
+
+
+async def side_by_side(prefix, i2c):
     pieces = pieces_for(i2c)
     times = await compare(pieces)
     for name, piece in pieces.items():
-        yardstick = YARDSTICKS.get(name)
-        size = await allocated(piece)
-        report("registers." + name, times[name], times[yardstick] if yardstick else None, size=size)
-    pieces = pieces_for(Nothing())
-    times = await compare({name: pieces[name] for name in ("raw_read", "read", "session")})
-    for name in ("read", "session"):
-        report("registers.nothing." + name, times[name], times["raw_read"])
-    await where_it_goes(Nothing())
+        report(prefix + name, times[name], times.get(YARDSTICKS.get(name)), size=await allocated(piece))
 
 
 def run():

@@ -1,4 +1,4 @@
-"""For host tests: skips those that need the emulated Pico when there is none, all of them with one and the same line."""
+"""For host tests: skips those that need the emulated Pico when there is none, all with one and the same line."""
 
 import pytest
 

@@ -3,7 +3,7 @@
     python3 tools/pico/port.py [--full KB]
 
 Prints the port's name when the board has booted, and goes on until its standard input ends or it is interrupted. The
-board's disk is empty, or with --full filled but for so many KB. A pty can be opened by name only: mpremote connect NAME.
+board's disk is empty, or with --full filled but for so many KB. A pty is opened by its name: mpremote connect NAME.
 """
 
 import argparse

@@ -1,12 +1,10 @@
 """Writes the library's sources with the types of its stubs in them, so that the type checker can check the sources.
 
-    python -m tools.types.view FOLDER
-
-A checker that finds a stub beside a source believes the stub and guesses about the source. In FOLDER/buslock each
-source has the annotations that the stubs give to its parameters, results and attributes, and each class has the
+A checker that finds a stub beside a source believes the stub and guesses about the source. In what is written here
+each source has the annotations that the stubs give to its parameters, results and attributes, and each class has the
 methods that it loads on first use. Where no stub says anything, an attribute that begins as None may become anything,
 and what a base class leaves to its subclasses is taken to be there if one of them has it. All of that is inserted
-within lines, so that line numbers stay; messages name the file in lib/ by replacing the folder.
+within lines, so that line numbers stay.
 """
 
 import ast
@@ -52,7 +50,10 @@ class Source:
 
     def result(self) -> bytes:
         text = self.text
-        for where, new in reversed(sorted(self.insertions, key=lambda insertion: insertion[0])):
+        # Backwards, so that the places still to come stay where they are; what is for one place goes in order.
+        left = sorted(self.insertions, key=lambda insertion: insertion[0])
+        while left:
+            where, new = left.pop()
             text = text[:where] + new.encode() + text[where:]
         return "".join(line + "; " for line in dict.fromkeys(self.header)).encode() + text
 
@@ -74,9 +75,19 @@ class Class:
 
     def bodies(self) -> Iterator[tuple[str, Function]]:
         """Its methods, each with the name of the parameter that is the object."""
-        for function in [*functions(self.node).values(), *(function for _, function in self.loaded.values())]:
-            if function is not None and parameters(function):
+        for function in functions(self.node).values():
+            if parameters(function):
                 yield parameters(function)[0].arg, function
+        for _, function in self.loaded.values():
+            if function is not None and self.is_meant_by(parameters(function)[0].arg):
+                yield parameters(function)[0].arg, function
+
+    def is_meant_by(self, name: str) -> bool:
+        """Whether the first parameter of a function that it loads can be one of it: `device`, not in a session's case.
+
+        In `me` each class that loads the function is meant.
+        """
+        return name == "me" or self.name.lower().endswith(name)
 
     def names(self) -> set[str]:
         """What it has, without what its bases have."""
@@ -107,6 +118,14 @@ def header_of(stub: ast.Module) -> list[str]:
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             lines.append(ast.unparse(node))
     return lines
+
+
+def names_of_types(stub: ast.Module) -> set[str]:
+    """The names in the annotations of a stub."""
+    found = [node.annotation for node in ast.walk(stub) if isinstance(node, ast.arg | ast.AnnAssign)]
+    found += [node.returns for node in ast.walk(stub) if isinstance(node, Function)]
+    inside = [node for annotation in found if annotation is not None for node in ast.walk(annotation)]
+    return {node.id for node in inside if isinstance(node, ast.Name)}
 
 
 def functions(scope) -> dict[str, Function]:
@@ -193,10 +212,14 @@ def merge(sources: dict[str, Source]) -> None:
                 source.annotate(node.targets[0], "list[Any]")
     for cls in everything:
         merge_stub(cls)
+    named = set().union(*(names_of_types(source.stub) for source in sources.values()))
     for cls in everything:
-        left_out = {name for name in functions(cls.stub) if not name.startswith("__")}
-        for name in sorted((left_out | cls.below()) - cls.all_names()):
-            cls.declared[name] = "Any"
+        used = set().union(*(attributes(function, me, ast.Load) for me, function in cls.bodies()))
+        # What is typed as the base class may be used as any of the others; one that only lends methods is not.
+        left_out = cls.below() if cls.name in named else cls.below() & used
+        for name in sorted(set(functions(cls.stub)) | left_out):
+            if not name.startswith("__") and name not in cls.all_names():
+                cls.declared[name] = "Any"
         for me, function in cls.bodies():
             if me != "self":
                 own = functions(cls.node)
@@ -259,7 +282,7 @@ def assignments(cls: Class) -> list[ast.Assign]:
         node
         for name, node in zip(names, found, strict=True)
         if len(node.targets) == 1
-        and (node in cls.node.body or name.startswith("self.") and name.removeprefix("self.") not in in_class)
+        and (node in cls.node.body or (name.startswith("self.") and name.removeprefix("self.") not in in_class))
         and name.removeprefix("self.").isidentifier()
     ]
 
@@ -283,7 +306,7 @@ def merge_loaded(source: Source, name: str, having: list[Class]) -> None:
         return
     tops = [cls for cls in having if not any(base in having for base in cls.bases)]
     me = parameters(function)[0].arg
-    types = [cls.name for cls in tops if me == "me" or cls.name.lower().endswith(me)]
+    types = [cls.name for cls in tops if cls.is_meant_by(me)]
     stub = next((found for cls in tops if (found := method_of(cls, name))), None)
     annotate(source, function, stub, " | ".join(types) or None)
     for cls in tops:
@@ -313,15 +336,15 @@ def write_head(cls: Class) -> None:
         # No statement to go behind: say it of the object, in the method that comes first.
         first = head.body[0]
         if cls.loaded or hasattr(first, "body") or not parameters(head):
-            sys.exit(f"lib/buslock/{cls.source.name}.py: {cls.name} needs a docstring, behind which it is declared more")
+            sys.exit(f"lib/buslock/{cls.source.name}.py: {cls.name} needs a docstring, behind which more is inserted")
         cls.source.insert(cls.source.start(first), "".join(f"{parameters(head)[0].arg}.{part}; " for part in text))
     found = functions(cls.node).get("__getattr__")
-    if found is not None and cls.loaded or any(base.loaded for base in cls.bases) and found is not None:
+    if found is not None and (cls.loaded or any(base.loaded for base in cls.bases)):
         cls.source.insert(cls.source.start(found) + len("def __getattr"), "_of_")
 
 
-def main() -> int:
-    folder = Path(sys.argv[1]) / "buslock"
+def write(where: Path) -> None:
+    folder = where / "buslock"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # The files of `_rt` see the insides of each runtime, for which there are no stubs: the others see its stub only.
@@ -329,10 +352,6 @@ def main() -> int:
     merge(sources)
     for name, source in sources.items():
         (folder / f"{name}.py").write_bytes(source.result())
-    for name in ("_rt.pyi", "peripherals.pyi"):
-        shutil.copy(LIBRARY / name, folder / name)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    for stub in LIBRARY.glob("*.pyi"):
+        if stub.stem not in sources:
+            shutil.copy(stub, folder)

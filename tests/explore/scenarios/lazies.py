@@ -25,6 +25,7 @@ class _Workshop:
         close = self.close if close_steps is None else self.close_slowly
         self.lazy = world.watch(world.library.Lazy(self.make, close, **options))
         world.watch(self)
+        world.outlived = True
         world.rest.append(self.look)
 
     def make(self):
@@ -155,6 +156,27 @@ class _SlowWorkshop(_Workshop):
         thing = _Thing(len(self.things))
         self.things.append(thing)
         return thing
+
+
+class _StubbornWorkshop(_Workshop):
+    async def _make(self):
+        thing = _Thing(len(self.things))
+        self.things.append(thing)
+        try:
+            await self._world.pause("making")
+        except self._world.library.CancelledError:
+            self._world.here("making goes on")
+        return thing
+
+
+def stubborn(world):
+    """A factory that comes through in spite of its cancel, 2 callers and 2 closers; one cancellation."""
+    world.cancels = 1
+    shop = _StubbornWorkshop(world, 0, False)
+    for _ in range(2):
+        world.spawn(_caller, shop)
+    for _ in range(2):
+        world.spawn(_closer, shop)
 
 
 def closing(world):

@@ -1,6 +1,6 @@
 """Scenarios of one LockTable."""
 
-from ..users import attempt, everything, key, keys, use
+from ..users import LOCK, attempt, everything, key, keys, use
 
 LIMIT = 5
 
@@ -20,8 +20,9 @@ async def _one(world, record, ledger, table, name, shared=False, limit=None, tim
 
 async def _many(world, record, ledger, table, names, limit=None):
     await world.stagger()
-    # Named in the wrong order, and one of them twice.
-    hold = table.hold_many(list(reversed(names)) + [names[0]], limit)
+    # Named in different orders, and one of them twice.
+    named = names if record.number % 2 else list(reversed(names))
+    hold = table.hold_many([*named, named[0]], limit)
     await use(world, record, ledger, hold, keys(*names), limit)
 
 
@@ -55,6 +56,41 @@ def readers_and_a_writer(world):
     limited = world.choose(4)
     for i in range(3):
         world.spawn(_one, ledger, table, "a", i != 1, LIMIT if i == limited else None)
+
+
+async def _first(world, record, ledger, table, lock, book):
+    """Reads, and then wants what the second reader has while it waits to read too."""
+    await world.stagger()
+
+    async def inside():
+        await world.pause()
+        await use(world, record, book, lock, LOCK)
+
+    await use(world, record, ledger, table.hold("a", None, True), key("a", True), None, inside)
+
+
+async def _second(world, record, ledger, table, lock, book):
+    await world.stagger()
+
+    async def inside():
+        await use(world, record, ledger, table.hold("a", None, True), key("a", True))
+
+    await use(world, record, book, lock, LOCK, None, inside)
+
+
+def meeting(world):
+    """Two readers that need each other, and a writer or hold_all between them, limited and cancelled: when that one has
+    left the line, those behind it come through at once."""
+    table, ledger = _table(world, 1)
+    lock = world.watch(world.library.Lock("L"))
+    book = world.ledger()
+    limit = (None, LIMIT)[world.choose(2)]
+    world.spawn(_first, ledger, table, lock, book)
+    if world.choose(2):
+        world.spawn(_one, ledger, table, "a", False, limit)
+    else:
+        world.spawn(_all, ledger, table, limit)
+    world.spawn(_second, ledger, table, lock, book)
 
 
 def all_against_two(world):
@@ -177,6 +213,15 @@ def bounded(world):
     world.cancels = 1
     for _ in range(4):
         world.spawn(_bounded, ledger, table)
+
+
+def at_once(world):
+    """Tasks that do not wait (timeout_ms=0) for hold_all, one key and two, and one that holds a key."""
+    table, ledger = _table(world, 1)
+    world.spawn(_one, ledger, table, "a")
+    world.spawn(_all, ledger, table, 0)
+    world.spawn(_many, ledger, table, ("a", "b"), 0)
+    world.spawn(_one, ledger, table, "a", True, 0)
 
 
 async def _operation(world, record, table, wire, books, name, limit):

@@ -1,0 +1,107 @@
+"""What installers read: package-*.json for mip, manifest.py for freezing, and the layout of a CircuitPython bundle."""
+
+import json
+
+import pytest
+
+from tools import deploy_build, deploy_packages, environment, package
+
+WAY_OUT = "package-*.json is out of date: python3 tools/deploy_packages.py"
+ROOT = environment.ROOT
+
+
+@pytest.mark.parametrize("feature", deploy_build.features())
+def test_package_file_lists_exactly_what_its_feature_needs(feature):
+    path = deploy_packages.path(feature)
+    assert path.exists(), WAY_OUT
+    assert path.read_text() == deploy_packages.text(feature), WAY_OUT
+    listed = json.loads(path.read_text())
+    for name, url in listed["urls"]:
+        assert url == f"lib/{name}"
+        assert (ROOT / url).is_file()
+
+
+def test_there_is_no_package_file_without_a_feature():
+    wanted = {deploy_packages.path(feature) for feature in deploy_build.features()}
+    assert set(ROOT.glob("package-*.json")) == wanted, WAY_OUT
+
+
+def test_every_module_belongs_to_the_library_and_none_is_needed_that_is_missing():
+    """What is imported by a module of the library is a module of the library."""
+    everything = deploy_build.closure(deploy_build.modules())
+    assert sorted(everything) == deploy_build.modules()
+
+
+def test_closure_knows_modules_that_are_loaded_on_first_use():
+    assert "refusals" in deploy_build.closure(["lock"])
+    assert "refusals" not in deploy_build.closure(["lock"], lazily=False)
+
+
+def test_closure_puts_a_module_after_those_that_its_import_needs():
+    order = deploy_build.closure(deploy_build.modules())
+    for module in order:
+        for needed in deploy_build.needs(module, lazily=False):
+            assert order.index(needed) < order.index(module), f"{module} imports {needed} at its top"
+
+
+def test_the_locks_need_no_bus():
+    assert not {"bus", "i2c", "spi", "uart"} & set(deploy_build.chosen(["lock"]))
+
+
+def test_modules_of_public_names():
+    assert deploy_build.home("Lock") == "lock"
+    assert deploy_build.home("I2CBus") == "i2c"
+    assert deploy_build.home("__version__") == "__init__"
+    assert deploy_build.home("no_such_name") is None
+
+
+def test_modules_that_a_program_asks_for(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("from buslock import I2CBus, deadline\nimport buslock.errors\n")
+    assert sorted(deploy_build.imported_by(program)) == ["errors", "i2c", "timeouts"]
+    program.write_text("import buslock\nlock = buslock.Lock()\n")
+    assert deploy_build.imported_by(program) == ["lock"]
+    program.write_text("from buslock import Lokc\n")
+    with pytest.raises(deploy_build.BuildError, match="imports Lokc from buslock, which has no such name"):
+        deploy_build.imported_by(program)
+
+
+def test_only_takes_features_modules_and_programs(tmp_path):
+    assert "i2c" in deploy_build.chosen(["i2c"])
+    assert deploy_build.chosen(["errors"]) == ["__init__", "errors"]
+    assert set(deploy_build.chosen([])) == set(deploy_build.modules())
+    with pytest.raises(deploy_build.BuildError, match="--only nonsense: it takes lock"):
+        deploy_build.chosen(["nonsense"])
+    with pytest.raises(deploy_build.BuildError, match="there is no program"):
+        deploy_build.chosen([str(tmp_path / "gone.py")])
+
+
+def test_everything_compiles_to_the_version_that_boards_read():
+    compiled = deploy_build.compiled(deploy_build.sources(deploy_build.modules()))
+    assert all(name.endswith(".mpy") for name in compiled)
+    assert {data[:2] for data in compiled.values()} == {b"M\x06"}
+
+
+def test_a_syntax_error_names_the_file():
+    with pytest.raises(deploy_build.BuildError, match=r"cannot compile buslock/x\.py"):
+        deploy_build.compiled({"buslock/x.py": b"def f(:\n"})
+
+
+def test_manifest_freezes_the_library():
+    """manifest.py keeps to the documented functions of manifest files, with their documented arguments."""
+    packages, told = [], []
+
+    def freeze_package(package_path, files=None, base_path=".", opt=None):
+        packages.append((package_path, files, base_path))
+
+    def metadata(description=None, version=None, license=None, author=None):
+        assert not packages, "metadata() comes first"
+        told.append((description, version, license))
+
+    exec((ROOT / "manifest.py").read_text(), {"package": freeze_package, "metadata": metadata})
+    assert packages == [("buslock", None, "lib")]
+    assert (ROOT / "lib" / "buslock" / "__init__.py").is_file()
+    [(description, version, license)] = told
+    assert description
+    assert version == package.version(), "manifest.py has another version than lib/buslock/__init__.py"
+    assert license == "MIT"

@@ -1,0 +1,201 @@
+"""The emulated Pico: where its firmware comes from, its chips, a few tests and the example on it. All tests run on it
+with --runtime pico or --all."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import environment, jobs, runtimes
+from tools.pico import firmware
+from tools.pico.available import needs_pico
+
+ROOT = environment.ROOT
+# Of tests/test_lock.py, those that say most in the least time.
+A_FEW = ("test_first_come_first_served", "test_one_holder_at_a_time", "test_bad_arguments")
+LIMIT = 300
+
+
+def on_the_pico(program: Path) -> subprocess.CompletedProcess:
+    needs_pico()
+    script = str(ROOT / "tools" / "pico" / "script.py")
+    return subprocess.run([sys.executable, script, str(program)], capture_output=True, text=True, timeout=LIMIT)
+
+
+def uf2(family: int, contents: bytes) -> bytes:
+    """An image of one block."""
+    head = b"UF2\n" + bytes(24) + family.to_bytes(4, "little")
+    return (head + contents.ljust(476, b"\0"))[:512]
+
+
+@pytest.fixture
+def no_cache(monkeypatch, tmp_path):
+    monkeypatch.setattr(firmware, "CACHE", tmp_path / "cache")
+    monkeypatch.delenv(firmware.VARIABLE, raising=False)
+    return tmp_path
+
+
+def test_without_an_image_one_line_says_how_to_get_one(no_cache):
+    assert firmware.find() is None
+    told = firmware.missing()
+    assert told is not None and told.startswith("no firmware image: set PICO_UF2 to ")
+    assert "\n" not in told
+
+
+def test_the_newest_image_of_the_cache_is_taken(no_cache):
+    firmware.CACHE.mkdir()
+    for version in ("v1.9.4", "v1.28.0", "v1.26.1"):
+        (firmware.CACHE / f"RPI_PICO-20250911-{version}.uf2").touch()
+    found = firmware.find()
+    assert found is not None and found.name == "RPI_PICO-20250911-v1.28.0.uf2"
+
+
+def test_what_is_no_image_for_a_pico_is_refused(no_cache, monkeypatch):
+    def told(contents):
+        path = no_cache / f"{abs(hash(contents))}.uf2"
+        path.write_bytes(contents)
+        monkeypatch.setenv(firmware.VARIABLE, str(path))
+        return firmware.missing()
+
+    monkeypatch.setenv(firmware.VARIABLE, "/no/such/file.uf2")
+    assert firmware.missing() == "PICO_UF2 names /no/such/file.uf2, which is no file"
+    assert "is not a .uf2 image" in told(b"#!/bin/sh")
+    assert "another chip than the RP2040" in told(uf2(0xE48BFF59, b"MicroPython"))
+    assert "neither MicroPython nor CircuitPython" in told(uf2(firmware.RP2040, b"blink"))
+
+
+def test_an_image_tells_what_it_is(tmp_path):
+    image = tmp_path / "firmware.uf2"
+    image.write_bytes(uf2(firmware.RP2040, b"MicroPython\0v1.26.1 on 2025-09-11\0"))
+    assert firmware.describe(image) == "MicroPython 1.26.1"
+
+
+def test_a_few_tests_of_the_lock():
+    """Through the harness, as --runtime pico does it."""
+    needs_pico()
+    import tempfile
+
+    from tools import assertions, testfile
+
+    file = testfile.read(ROOT / "tests" / "test_lock.py")
+    chosen = [name for name in A_FEW if name in file.tests]
+    assert chosen, "tests/test_lock.py has none of the tests that were chosen; choose others"
+    with tempfile.TemporaryDirectory(prefix="buslock-pico-") as folder:
+        (Path(folder) / "test_lock.py").write_text(assertions.rewrite(file.source))
+        request = runtimes.Request(Path(folder), file.path.parent, "test_lock", file.clock, chosen)
+        job = jobs.Job(runtimes.ALL["pico"], request, time_limit=file.time_limit)
+        job.run()
+    assert {name: (job.result(name).outcome, job.result(name).text) for name in chosen} == dict.fromkeys(
+        chosen, ("passed", "")
+    )
+
+
+TROUBLE = """
+from support.outcome import skip
+
+def test_passes():
+    print("printed")
+
+def test_fails():
+    assert _check_("==", (1), (2), '1 == 2'), _note_()
+
+def test_skips():
+    skip("nothing to do")
+
+def test_hangs():
+    while True:
+        pass
+"""
+
+
+def test_what_tests_report_from_the_board(tmp_path, monkeypatch):
+    needs_pico()
+    (tmp_path / "test_trouble.py").write_text(TROUBLE)
+    monkeypatch.setattr(runtimes.ALL["pico"], "patience", 1.0)
+    monkeypatch.setattr(jobs, "INTERRUPT_LIMIT", 30.0)
+    tests = ["test_passes", "test_fails", "test_skips", "test_hangs"]
+    job = jobs.Job(
+        runtimes.ALL["pico"], runtimes.Request(tmp_path, tmp_path, "test_trouble", "real", tests), time_limit=5.0
+    )
+    job.run()
+    assert [job.result(test).outcome for test in tests] == ["passed", "failed", "skipped", "failed"]
+    assert job.result("test_passes").output == "printed\n"
+    assert "left:  1" in job.result("test_fails").text
+    assert job.result("test_skips").text == "nothing to do"
+    assert "did not end" in job.result("test_hangs").text
+    assert "KeyboardInterrupt" in job.result("test_hangs").text, "it tells where it hangs"
+
+
+CHIPS = """
+import time
+from machine import Pin, SoftI2C
+from boards import pico
+
+def told(f):
+    start = time.ticks_us()
+    try:
+        r = f()
+    except OSError as e:
+        r = "OSError %d" % e.errno
+    return r, time.ticks_diff(time.ticks_us(), start) // 1000
+
+i2c = pico.i2c()
+print("sensor", told(lambda: i2c.readfrom_mem(0x48, 0, 2)))
+print("nobody", told(lambda: i2c.readfrom_mem(0x30, 0, 2)))
+print("no data", told(lambda: i2c.writeto(0x51, b"abc")))
+print("stretched", told(lambda: i2c.readfrom_mem(0x52, 3, 2)))
+print("hangs", told(lambda: i2c.readfrom_mem(0x53, 0, 2)))
+time.sleep_ms(300)
+print("again", told(lambda: i2c.readfrom_mem(0x48, 0, 2)))
+print("scan", [hex(a) for a in i2c.scan()])
+print("bits", told(lambda: SoftI2C(sda=Pin(4), scl=Pin(5), freq=400000).readfrom_mem(0x76, 0xF7, 3))[0])
+uart = pico.uart(115200)
+uart.write(b"hello\\n")
+time.sleep_ms(10)
+print("uart", uart.read())
+spi, cs, got = pico.spi(), Pin(pico.SPI_CS, Pin.OUT, value=1), bytearray(2)
+spi.write_readinto(b"\\x01\\x02", got)
+print("spi", got)
+cs(0)
+spi.write_readinto(b"\\x01\\x02", got)
+cs(1)
+print("spi selected", got)
+"""
+
+
+def test_chips_on_the_pins(tmp_path):
+    """Times are those of the board: in ms, a NACK at once, 4 stretched bytes of 2 ms, and the firmware's 50 ms."""
+    program = tmp_path / "chips.py"
+    program.write_text(CHIPS)
+    done = on_the_pico(program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1:] == [
+        r"sensor (b'\n\xc0', 0)",
+        "nobody ('OSError 5', 0)",
+        "no data (0, 0)",
+        r"stretched (b'\x03\x04', 10)",
+        "hangs ('OSError 110', 50)",
+        r"again (b'\n\xc0', 0)",
+        "scan ['0x20', '0x48', '0x51', '0x52', '0x53', '0x76']",
+        r"bits b'\x01\x8b\xcd'",
+        r"uart b'pong hello\n'",
+        r"spi bytearray(b'\xff\xff')",
+        r"spi selected bytearray(b'\xfe\xfd')",
+    ]
+
+
+def test_the_example_on_the_pico():
+    done = on_the_pico(ROOT / "examples" / "read_registers.py")
+    assert done.returncode == 0, done.stderr
+    for expected in ("thermometer: one conversion", "21.50 C", "0x0117", "missed its deadline of 100 ms", "101325"):
+        assert expected in done.stdout
+
+
+def test_an_exception_of_a_program_is_shown(tmp_path):
+    program = tmp_path / "wrong.py"
+    program.write_text("print('so far')\nraise ValueError('and no further')\n")
+    done = on_the_pico(program)
+    assert done.returncode == 1
+    assert "so far" in done.stdout
+    assert "ValueError: and no further" in done.stderr
