@@ -6,6 +6,7 @@ Two register files, an IO expander, a thermometer and an EEPROM share the wire. 
 import asyncio
 import sys
 
+import buslock.recovery
 import buslock_sim
 from buslock import I2CBus
 from buslock_sim import (
@@ -19,6 +20,7 @@ from buslock_sim import (
     Thermometer,
     Wire,
 )
+from support import clock
 
 MACHINE = ("rp2", "esp32", "stm32", "soft")
 BUSIO = ("circuitpython", "blinka")
@@ -30,6 +32,16 @@ EXPANDER = 0x20
 THERMOMETER = 0x48
 MEMORY = 0x50
 NOBODY = 0x3C
+
+
+class VirtualTime:
+    """What recovery asks for its pauses of some us, when the tests' clock is virtual."""
+
+    sleep_us = staticmethod(clock.busy_us)
+
+
+if clock.is_virtual():
+    buslock.recovery.time = VirtualTime
 
 if hasattr(asyncio, "sleep_ms"):
     sleep = asyncio.sleep_ms

@@ -102,7 +102,7 @@ async def test_others_wait_for_one_piece_at_most():
             assert await b.read(1) == b"\xa5"
             longest.append(clock.now_us() - wanted)
         await frame
-        assert len(longest) > 8
+        assert len(longest) > 4
         assert max(longest) < 24000
         rig.check()
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": ("tools.demo", "run an example on Unix MicroPython against simulated chips"),
     "test": ("tools.testing", "run ruff, the type checker and the tests on every runtime"),
     "package": ("tools.package", "write package.json anew from the files in lib/buslock"),
+    "bench": ("tools.bench", "measure the library against asyncio's own locks and the raw calls"),
 }
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import sys
+import threading
 import time
 from asyncio import CancelledError, create_task  # noqa: F401
 
@@ -55,6 +56,14 @@ def ticks_ms():
     # The loop's clock, so that a loop with a virtual clock is believed.
     loop = loop_id()
     return int((time.monotonic() if loop is None else loop.time()) * 1000) % _PERIOD
+
+
+def thread_id():
+    return threading.get_ident()
+
+
+def is_running(loop):
+    return loop.is_running()
 
 
 def ticks_us():

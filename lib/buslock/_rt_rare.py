@@ -21,6 +21,19 @@ else:  # CircuitPython
 _Coroutine = type((lambda: (yield))())
 
 
+try:
+    from _thread import get_ident as thread_id
+except ImportError:  # a port without threads
+
+    def thread_id():
+        return 0
+
+
+def is_running(loop):
+    """Only one loop runs on these runtimes, and that of another core cannot be seen: see Bus.debug."""
+    return False
+
+
 def is_awaitable(x):
     return isinstance(x, (_Coroutine, core.Task)) or hasattr(x, "__await__")
 
@@ -66,6 +79,7 @@ class Alarm:
     """Cancels the running task after `ms`, with a mark by which `stop` knows this cancel from any other."""
 
     def __init__(self, ms):
+        self._ms = ms
         self._task = core.cur_task
         self._queue = core._task_queue
         self._timer = core.Task(self._ring())
@@ -73,6 +87,7 @@ class Alarm:
 
     async def _ring(self):
         foreign = False
+        waited = not self._ms  # with 0 the block ends at its first wait, whatever that is
         while True:
             task = self._task
             while isinstance(task.data, core.Task):
@@ -81,7 +96,10 @@ class Alarm:
             if data is CancelledError:
                 foreign = True
             elif not isinstance(data, CancelledError):
-                break
+                if waited or data is not None or core.ticks_diff(task.ph_key, core.ticks()) > 0:
+                    break
+                # It is on its way to run, perhaps with the cancel of a child that it awaited: let it run once.
+                waited = True
             # Another cancel is on its way and must not be replaced; look again when it has arrived.
             await core.sleep_ms(0)
         self._timer = None

@@ -14,12 +14,14 @@ class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
     _modules = ("busmore",)
+    debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
     _native = None  # asks whether the port's own lock is free, where it has one
     _awaits = False  # transfers are coroutines
     _lazy = None
     _loop = None
+    _thread = None
     _closing = None  # the line of those who wait for the end of a close
     _transfer = False  # a transfer runs: what is called now is called from an interrupt
     _open_call = None  # a driver under call() has left a write without STOP
@@ -60,11 +62,13 @@ class Bus:
 
     async def _open(self, device, timeout_ms):
         """The peripheral is made and `device` (if any) is set up; nothing is held for that."""
-        if self._closing or self._loop is not loop_id():
+        if self._closing or self._loop is not loop_id() or self.debug:
             self._look()
         if self._backend is None:
             await self._make(timeout_ms)  # cancelled here: the making goes on
-        if self._raw is None and not self._dirty:
+        if self._dirty:
+            await self._clean_first(timeout_ms)  # cancelled here: still dirty
+        if self._raw is None and not self.debug:
             self._raw = self._backend
         if device is not None and not device._ready:
             await device._make_ready(timeout_ms)  # cancelled here: the set-up goes on
@@ -83,10 +87,10 @@ class Bus:
                 await self._open(device, left_of(timeout_ms, start))
                 hold = self._table.hold(key, left_of(timeout_ms, start))
                 await hold._enter()  # cancelled here: nothing is owned
-                if self._backend is not None and not self._closing and device._ready:
+                if self._backend is not None and not self._closing and not self._dirty and device._ready:
                     break
                 hold.release()  # while this task stood in line, it was closed, or the set-up became due again
-        elif not device._ready:
+        elif self._dirty or not device._ready:
             await self._open(device, timeout_ms)
         try:
             wire = self._wire_hold
@@ -108,7 +112,13 @@ class Bus:
         try:
             if self._dirty:
                 await self._clean()  # cancelled here: still dirty
-            result = function(a, b)
+            if self._transfer:
+                self._refuse_interrupt()
+            self._transfer = True
+            try:
+                result = function(a, b)
+            finally:
+                self._transfer = False
             return await result if self._awaits else result
         except Exception as error:
             # A native lock is waited for; what may be tried again is, with the wire free in between.

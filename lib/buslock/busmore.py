@@ -1,11 +1,23 @@
 """The methods of Bus that a plain operation does not need; the class loads them on first use."""
 
-from ._rt import current_task, is_awaitable, loop_id, sleep_ms, ticks_diff_us, ticks_ms, ticks_us
+from ._rt import (
+    current_task,
+    is_awaitable,
+    is_running,
+    loop_id,
+    sleep_ms,
+    thread_id,
+    ticks_diff_us,
+    ticks_ms,
+    ticks_us,
+)
 from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotCovered, Reentry
 from .holding import left_of
 from .native import NativeLocked
 
 METHODS = (
+    "_refuse_interrupt",
+    "_clean_first",
     "_configure_for_call",
     "_end_call",
     "_note_block",
@@ -70,6 +82,7 @@ async def call(bus, device, function, *args, timeout_ms=None):
 
 
 def _call(bus, device, function, args):
+    bus._transfer = False  # the driver makes its own
     bus._configure_for_call(device)
     start = ticks_us()
     try:
@@ -197,10 +210,33 @@ def _deinit(peripheral):
 
 
 def _look(bus):
-    """At the first use in a loop, and while closing."""
+    """At the first use in a loop, while closing, and each time with `debug`."""
     if bus._closing:
         raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)
-    bus._loop = loop_id()
+    loop = loop_id()
+    thread = thread_id()
+    if bus._loop is not None and bus._thread != thread and (bus.debug or is_running(bus._loop)):
+        raise RuntimeError(
+            "%s belongs to the loop of another thread: ask that loop to do it (see examples/other_core.py)" % bus.name
+        )
+    bus._loop = loop
+    bus._thread = thread
+
+
+def _refuse_interrupt(bus):
+    raise Reentry("%s: called from an interrupt while a transfer runs: let it wake a task instead" % bus.name)
+
+
+async def _clean_first(bus, timeout_ms):
+    """Clean before keys are taken and set-ups are looked at: a recovery makes those due."""
+    bus._refuse_wire_holder("cleaning")
+    await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    try:
+        if bus._dirty:
+            await bus._clean()  # cancelled here: still dirty
+    finally:
+        if bus._wire._holder is current_task():
+            bus._wire._pass_on()
 
 
 def _soil(bus):

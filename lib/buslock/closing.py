@@ -1,10 +1,11 @@
 """The end of a bus: closing it, and starting again at the REPL."""
 
-from ._rt import current_task, ticks_ms, wake
+from ._rt import current_task, loop_id, ticks_ms, wake
 from .errors import BusClosed
 from .holding import left_of
 from .lazymore import Line
 from .refusals import reentry
+from .strays import purge
 from .table import Entry
 from .waitqueue import check_ms, wait
 
@@ -15,6 +16,8 @@ def fail_all(table, wire, error):
     if table._gate is not None:
         queues.append(table._gate)
     for queue in queues:
+        if queue._loop is not loop_id():
+            purge(queue)
         while queue._line:
             waiter = queue._line.pop(0)
             waiter.error = error
@@ -46,6 +49,7 @@ async def aclose(bus, timeout_ms):
         # Cancelled in here: what is not closed yet stays open.
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
+                bus._channel = None
                 if bus._factory is not None:
                     bus._backend = None
                     if bus._lazy is not None:
@@ -66,12 +70,17 @@ def reset(bus):
     for _ in table._holds():
         bus._count("stale")
     fail_all(table, wire, BusClosed("%s was reset" % bus.name))
-    bus._closing = None
-    if bus._native is not None:
+    closers, bus._closing = bus._closing, None
+    if closers and closers._loop is loop_id():
+        closers._release_all(None)
+    bus._channel = None
+    bus._transfer = False
+    if hasattr(bus._backend, "take_over"):
         bus._backend.take_over()
     elif bus._backend is None:
         bus._take_over = True  # of what the factory will give: board.I2C() may be locked since an earlier program
     if bus._backend is not None:
         bus._soil()
     for device in bus._every_device():
+        device._setting_up = None  # its session is dead with the others
         device._due()

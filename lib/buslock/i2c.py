@@ -15,6 +15,7 @@ class I2CBus(Bus):
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with
+    _unmade = False  # a recovery was not completed: what was the peripheral is none now
     _channel = None  # the multiplexer channel that is open
 
     def __init__(self, i2c, name=None, close=None, scl=None, sda=None, max_waiters=None, trace=None):
@@ -83,6 +84,8 @@ class Operations:
                 return device._read_register(reg, nbytes)
             except OSError as error:
                 raise device._failed(error)
+            finally:
+                device._bus._transfer = False
         device._refuse(reg, nbytes)
         return await self._slow(timeout_ms, True, device._read_checked, reg, nbytes)
 
@@ -120,6 +123,4 @@ class I2CDevice(Operations, Device):
             return self._read_wide(reg, nbytes)
         bus = self._bus
         bus._transfer = True
-        reg = bus._backend.readfrom_mem(self.address, reg, nbytes)
-        bus._transfer = False
-        return reg
+        return bus._backend.readfrom_mem(self.address, reg, nbytes)

@@ -1,7 +1,6 @@
 """The methods of I2CBus that read_register does not need; the class loads them on first use."""
 
 from ._rt import current_task, ticks_ms
-from .busmore import _make as make
 from .errors import NoAck, NotCovered
 from .faults import from_oserror
 from .holding import left_of
@@ -21,12 +20,13 @@ METHODS = (
     "_claim",
     "_every_device",
     "_refuse_address",
-    "_make",
     "as_machine",
     "as_busio",
     "_backend_write",
     "_scan_now",
     "_end_call",
+    "_configure_for",
+    "_configure_for_call",
     "_clean_now",
     "_take_aliases",
     "_probe",
@@ -61,6 +61,13 @@ async def scan(bus, timeout_ms=None):
 
 def _scan(bus, _):
     try:
+        if bus._muxes:  # else it would show what is behind the channel that was used last
+            if bus._channel is None:
+                for mux in bus._muxes:
+                    mux._forget()
+            bus._channel = None
+            for mux in bus._muxes:
+                mux._write(0)
         return list(bus._backend.scan())
     except OSError as error:
         raise bus._fault(error, None)
@@ -134,6 +141,11 @@ class Alias(I2CDevice):
         self._addrsize = device._addrsize
         self._last_register = device._last_register
         self._retries = device._retries
+        self._chunk = device._chunk
+        if self._chunk is not None:
+            from .chunks import chunked
+
+            chunked(self)
 
     @property
     def _ready(self):
@@ -141,6 +153,12 @@ class Alias(I2CDevice):
 
     async def _make_ready(self, timeout_ms):
         await self._main._make_ready(timeout_ms)
+
+    def _due(self):
+        self._main._due()
+
+    def _failed_setup(self):
+        self._main._failed_setup()
 
     def _i2c(self):
         return self._main._i2c()  # which opens the channel of a multiplexer
@@ -193,7 +211,7 @@ async def _probe(bus, me, timeout_ms):
     task = current_task()
     if me is not device:
         me._free()  # NotHeld after its block
-        return await bus._on_wire(me._hold, timeout_ms, 0, _acknowledges, device)
+        return await me._transfer(timeout_ms, 0, _acknowledges, device, None)
     if bus._table._hold_of(task, device._key) is not None:
         hold = bus._wire_hold
         mine = hold is not None and hold._task is task
@@ -233,15 +251,6 @@ def _fault(bus, error, device):
     return fault
 
 
-async def _make(bus, timeout_ms):
-    """The peripheral, by the factory. Not while a line is known to be low: some ports then raise what helps nobody."""
-    if bus._gave_up is not None:
-        from .recovery import refuse_stuck
-
-        refuse_stuck(bus)
-    await make(bus, timeout_ms)
-
-
 def as_machine(bus):
     """An object with the methods of machine.I2C, for drivers that know nothing of this bus."""
     from .i2cfacade import MachineI2C
@@ -261,7 +270,17 @@ def _backend_write(bus, i2c, addr, buf):
 
 
 def _scan_now(bus, home):
-    return home._scan(None, None) if home is not bus else bus._backend.scan()
+    return home._scan(None, None) if home is not bus else _scan(bus, None)
+
+
+def _configure_for(bus, hold):
+    """The wire is held for a driver of its own: the channel of its device is open."""
+    if hold._devices is not None:
+        hold._devices[0]._i2c()
+
+
+def _configure_for_call(bus, device):
+    device._i2c()
 
 
 def _end_call(bus, device):
@@ -272,7 +291,7 @@ def _end_call(bus, device):
 
 
 def _clean_now(bus):
-    if bus._lines is not None and bus._lines.stuck(bus._backend is None) != "":
+    if bus._unmade or bus._lines is not None and bus._lines.stuck(bus._unmade and bus._factory is not None) != "":
         return False
     bus._dirty = False
     bus._raw = bus._backend

@@ -126,7 +126,12 @@ async def probe(me, timeout_ms=None):
 async def _do(me, timeout_ms, repeatable, function, a, b):
     device = me._device
     if timeout_ms is None and me._free():
-        return function(device, a, b)
+        bus = device._bus
+        bus._transfer = True
+        try:
+            return function(device, a, b)
+        finally:
+            bus._transfer = False
     return await me._slow(timeout_ms, repeatable, lambda a, b: function(device, a, b), a, b)
 
 
@@ -239,8 +244,6 @@ def _declare(device, asked):
         raise ValueError("%s: retries is an int from 0, not %r" % (device._label(), retries))
     if chunk is not None and (type(chunk) is not int or chunk < 1):
         raise ValueError("%s: chunk is None or an int from 1, not %r" % (device._label(), chunk))
-    if aliases:
-        device._bus._take_aliases(device, aliases)
     device._declared = asked
     device._setup = setup
     device._ready = setup is None
@@ -248,6 +251,8 @@ def _declare(device, asked):
     device._last_register = (1 << addrsize) - 1
     device._retries = retries
     device._chunk = chunk
+    if aliases:
+        device._bus._take_aliases(device, aliases)
     if chunk is not None:
         from .chunks import chunked
 

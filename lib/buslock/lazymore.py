@@ -7,6 +7,7 @@ from .refusals import fresh, reentry
 from .waitqueue import WaitQueue, check_ms, wait
 
 METHODS = (
+    "_lost",
     "_outcome",
     "_look",
     "_closed",
@@ -44,7 +45,6 @@ class Line(WaitQueue):
         """There is nothing to give back."""
 
     def _release_all(self, outcome):
-        self._loop = loop_id()
         while self._line:
             self._line[0].hold = outcome
             self._grant()
@@ -53,12 +53,14 @@ class Line(WaitQueue):
 def _outcome(lazy, outcome):
     if isinstance(outcome, BaseException):
         raise fresh(outcome)
+    if lazy._object is not outcome[0]:
+        raise lazy._closed()  # before this task ran again
     return outcome[0]
 
 
 def _look(lazy):
     """Raise what there is to raise at a first look."""
-    if lazy.state == "starting" and (lazy._loop is not loop_id() or lazy._task is not None and ended(lazy._task)):
+    if lazy._lost():
         lazy._abandon()
     elif lazy._closing is not None:
         raise lazy._closed()
@@ -66,6 +68,13 @@ def _look(lazy):
         raise fresh(lazy._error)
     elif lazy._task is not None and lazy._task is current_task():
         raise reentry(lazy.name, "the making of it")
+
+
+def _lost(lazy):
+    """True if the task that makes it never will."""
+    if lazy.state != "starting":
+        return False
+    return lazy._loop is not loop_id() or lazy._task is not None and ended(lazy._task)
 
 
 def _closed(lazy):
@@ -78,7 +87,11 @@ def _abandon(lazy):
         lazy._coroutine.close()
     lazy.state = "empty"
     lazy._closing = lazy._task = None
-    if lazy._line is not None:
+    if lazy._loop is not loop_id():
+        from .strays import settle_line
+
+        settle_line(lazy._line)
+    else:
         lazy._line._release_all(lazy._closed())
 
 
@@ -88,6 +101,7 @@ def _share(lazy, coroutine):
     lazy._coroutine = coroutine
     if lazy._line is None:
         lazy._line = Line(lazy.name)
+    lazy._line._loop = loop_id()
     lazy._task = lazy._line.maker = create_task(lazy._make(coroutine))
 
 
@@ -119,7 +133,7 @@ async def aclose(lazy, timeout_ms=None):
     """Close the object, or stop making it; those who wait get BusClosed. The next `get()` makes it anew."""
     check_ms(timeout_ms)
     start = ticks_ms()
-    if lazy.state == "starting" and lazy._loop is not loop_id():
+    if lazy._lost():
         lazy._abandon()
     task = current_task()
     if task is lazy._task or lazy._closing is not None and task is lazy._closing.maker:

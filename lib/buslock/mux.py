@@ -33,7 +33,11 @@ class MuxDevice(I2CDevice):
     def _i2c(self):
         bus = self._bus
         if bus._channel is not self._channel:
-            self._channel._select()
+            try:
+                self._channel._select()
+            except OSError:
+                self._failed_setup()
+                raise
         return bus._backend
 
     def _read_register(self, reg, nbytes):

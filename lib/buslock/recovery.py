@@ -141,21 +141,14 @@ async def clean(bus):
     """Before the next transfer on a dirty bus: look at the lines, and recover once if one is low."""
     lines = bus._lines
     if lines is not None:
-        if bus._gave_up is not None:
-            refuse_stuck(bus)
-        stuck = lines.stuck(bus._backend is None)
-        if stuck or stuck is None and bus._factory is not None:
+        stuck = lines.stuck(bus._unmade and bus._factory is not None)
+        if stuck and bus._gave_up is not None:
+            raise fresh(bus._gave_up)  # a recovery has failed, and nothing has changed since: no second try
+        if stuck or bus._unmade or stuck is None and bus._factory is not None:
             await _recover(bus)
             return
     bus._dirty = False
     bus._raw = bus._backend
-
-
-def refuse_stuck(bus):
-    """A recovery has failed: a fresh BusStuck at once as long as a line is low, without another try."""
-    if bus._lines.stuck(bus._backend is None) != "":
-        raise fresh(bus._gave_up)
-    bus._gave_up = None
 
 
 async def _recover(bus):
@@ -169,24 +162,22 @@ async def _recover(bus):
         raise TransferError(
             5, "%s: a ready busio.I2C has the pins: give I2CBus a function that makes it, and recover() can" % bus.name
         )
-    made = bus._factory is not None and bus._lazy is not None and bus._backend is not None
-    try:
-        if made:
-            await bus._lazy.aclose()  # on CircuitPython the pins belong to the peripheral until then
-        if lines is not None:
+    # Cancelled or failed in here: still dirty and without a peripheral, so the next user begins again.
+    bus._unmade = lines is not None or bus._factory is not None
+    if bus._lazy is not None:
+        await bus._lazy.aclose()  # on CircuitPython the pins belong to the peripheral until then
+    if lines is not None:
+        try:
             lines.clear(bus.name)
-        bus._gave_up = None
-        if bus._factory is not None:
-            bus._backend = bus._wrap(await bus._lazy.get()) if made else None
-        elif lines is not None:
-            bus._backend = bus._wrap(_made_anew(bus))
-    except BaseException as error:
-        # Cancelled or failed: still dirty, so the next user looks again.
-        if made:
-            bus._backend = None
-        if isinstance(error, BusStuck):
+        except BusStuck as error:
             bus._gave_up = error
-        raise
+            raise
+    bus._gave_up = None
+    if bus._lazy is not None:
+        bus._backend = bus._wrap(await bus._lazy.get())
+    elif bus._factory is None and lines is not None:
+        bus._backend = bus._wrap(_made_anew(bus))
+    bus._unmade = False
     bus._dirty = False
     bus._raw = bus._backend
 

@@ -56,14 +56,23 @@ class I2CSession(Operations):
             bus._refuse_wire_holder(device._label())
         if not device._ready and device._setting_up is None:
             await device._run_setup(self)  # under hold_all, and after an error under this hold
-        opened = hold._open
         try:
-            # Cancelled here: the wire is free; the key is the hold's.
-            return await bus._on_wire(hold, timeout_ms, device._retries if repeatable else 0, function, a, b)
+            return await self._transfer(timeout_ms, device._retries if repeatable else 0, function, a, b)
         except BusError:
             if device._retries:
                 device._failed_setup()
             raise
+
+    async def _transfer(self, timeout_ms, tries, function, a, b):
+        """With the wire, for one transfer that ends with STOP."""
+        bus = self._device._bus
+        hold = self._hold
+        if isinstance(hold, Own):
+            hold = hold._wire or hold
+        opened = hold._open
+        try:
+            # Cancelled here: the wire is free; the key is the hold's.
+            return await bus._on_wire(hold, timeout_ms, tries, function, a, b)
         finally:
             if opened is not None and hold._open is opened:
                 # This transfer has made the STOP that an open write before it left out.

@@ -17,6 +17,12 @@ def purge(queue):
     queue._line = ()
 
 
+def settle_line(line):
+    """Of a Lazy: those who wait for something made in a loop that was replaced stay where they are."""
+    purge(line)
+    line.maker = None
+
+
 def settle_lock(lock):
     purge(lock)
     if gone(lock._holder):

@@ -47,7 +47,7 @@ class Characters(Calls):
         if self._free_us <= now:
             self._free_us = self._burst_us = now
             for node in self.nodes:
-                if not node.full_duplex and node.sending and node.sending[0][0] < now:
+                if not node.full_duplex and node.sending and node.sending[0][3][0] < now:
                     raise self.mistake(
                         "%s sends on top of the reply of %s, which has %d bytes to go"
                         % (name_of(self.user()) or "somebody", type(node).__name__, len(node.sending))
@@ -113,11 +113,11 @@ class Characters(Calls):
         if node.sending:
             start = max(start, node.sending[-1][1])
         char_us = self.byte_us()
+        burst = (start, bytes(data))
         for byte in data:
-            node.sending.append((start, start + char_us, byte))
+            node.sending.append((start, start + char_us, byte, burst))
             start += char_us
         if data:
-            self._record("reply", bytes(data))
             self._soon_us = 0
             if self.on_send is not None:
                 self.on_send()
@@ -138,7 +138,9 @@ class Characters(Calls):
                 start, end, byte = self._out.pop(0)
                 self._master_sent(start, end, byte)
             elif what.sending and what.sending[0][1] == us:
-                start, end, byte = what.sending.pop(0)
+                start, end, byte, burst = what.sending.pop(0)
+                if not what.sending or what.sending[0][3] is not burst:
+                    self._record("reply", burst[1])
                 self._node_sent(what, start, end, byte)
             else:
                 what.next_us = None

@@ -33,7 +33,7 @@ class Node(Faulty):
     next_us = None  # due_us, for the line to look at
 
     def __init__(self):
-        self.sending = []  # (start_us, end_us, byte) of what it sends, or will
+        self.sending = []  # (start_us, end_us, byte, (start_us of all, all)) of what it sends, or will
 
     @property
     def due_us(self):

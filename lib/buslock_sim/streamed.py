@@ -64,7 +64,7 @@ class Streamed(_Base):
         return data
 
     def _put(self, data, first_us, next_us=0):
-        """Send data. Gives up when there is no room for that long, with first_us=None never; returns the count."""
+        """Send data; returns the count. Gives up when there is no room for first_us, later next_us; None is never."""
         line = self.line
         size = self.port.fifo + self.txbuf
         done = 0
@@ -74,12 +74,13 @@ class Streamed(_Base):
                 line.send(data[done : done + room])
                 done += min(room, len(data) - done)
                 continue
-            wait_us = first_us if not done or first_us is None else next_us
-            until = clock.now_us() + (1000000 if wait_us is None else wait_us)
+            until = clock.now_us() + (1000000 if first_us is None else first_us)
             while line.waiting() >= size and line.wait(until):
                 pass
-            if wait_us is not None and line.waiting() >= size:
-                break
+            if first_us is not None:
+                if line.waiting() >= size:
+                    break
+                first_us = next_us
         return done
 
     def _end(self, late):

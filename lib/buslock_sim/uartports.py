@@ -16,7 +16,7 @@ class UartPort(Habits):
     baudrate = 115200
     # flush() and txdone() are content while the last character is still being sent
     early = False
-    # write() returns only when the last bit is out
+    # write() returns only when all is sent, as flush() sees it
     write_waits = False
     # write() takes what fits and, with a time-out, waits for more room; False: it waits for as long as it takes
     write_gives_up = False
@@ -54,7 +54,7 @@ _machine("rp2_1_23", write_gives_up=True, early=True)
 _machine("esp32", fifo=128, char_ms=None, init_clears=True)
 _machine("stm32", write_waits=True, fifo=1, txbuf=0, rxbuf=64, char_ms=2)
 _machine("esp8266", early=True, fifo=126, txbuf=0, rxbuf=255, deinit=False)
-_machine("nrf", early=True, write_waits=False, fifo=1, txbuf=0, rxbuf=64)
+_machine("nrf", early=True, write_waits=True, fifo=1, txbuf=0, rxbuf=64, char_ms=None)
 
 _busio("circuitpython", fifo=32, txbuf=0, rxbuf=64, char_ms=None)
 _busio("blinka", fifo=4096, txbuf=0, rxbuf=4096, char_ms=None, read_takes=True)

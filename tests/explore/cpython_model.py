@@ -204,6 +204,9 @@ class Loop:
     def is_closed(self):
         return False
 
+    def is_running(self):
+        return self.running
+
     def create_future(self):
         return Future()
 
@@ -249,6 +252,10 @@ class Loop:
         handle.callback(*handle.args)
         self.running = False
         return handle.task
+
+    def next_task(self):
+        """The task that option "r" would let run; None if that is a timer."""
+        return self._chosen("r").task
 
     def timers_left(self):
         """Whether something sleeps."""

@@ -245,6 +245,10 @@ class Core:
             self.complain("task %d ended with an error that nobody saw: %r" % (task.number, end))
         task.data = end
 
+    def next_task(self):
+        """The task that option "r" would let run."""
+        return self._chosen("r")
+
     def timers_left(self):
         """Whether something sleeps."""
         return any([self.due(task) for task in self._task_queue.tasks])

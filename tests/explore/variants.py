@@ -23,7 +23,7 @@ VARIANTS = (
     Variant(
         "a re-push that erases a cancel",
         [
-            ("_rt.py", " or data is not None and data is not waiter:", ":"),
+            ("_rt.py", "if data is not None and data is not waiter:\n            return", "if False:\n            return"),
             ("_rt.py", "if data is None:\n            if core", "if data is not waiter:\n            if data is None and core"),
         ],
         "locks.three_by_one",
@@ -33,7 +33,7 @@ VARIANTS = (
     Variant(
         "a hand-over to a cancelled waiter, which does not pass it on",
         [
-            ("_rt_cpython.py", "if future.cancelled() or waiter.loop", "if waiter.loop"),
+            ("_rt_cpython.py", "if future.cancelled() or future.get_loop", "if future.get_loop"),
             ("waitqueue.py", "waiter.queue._give_back(waiter)", "pass"),
         ],
         "locks.three_by_one",
@@ -78,7 +78,7 @@ VARIANTS = (
     Variant(
         "a lock that is free while it is handed over",
         [
-            ("lock.py", "self._holder = waiter.holder\n", "return\n"),
+            ("lock.py", "self._holder = waiter.holder or waiter.task\n", "return\n"),
             (
                 "lock.py",
                 "await wait(self, hold, holder, timeout_ms)\n",
@@ -105,7 +105,7 @@ VARIANTS = (
     ),
     Variant(
         "a reader that overtakes a waiting writer",
-        [("table.py", "if hold.shared and not queue._line and", "if hold.shared and")],
+        [("table.py", "if not hold.shared or queue._line or not", "if not hold.shared or not")],
         "tables.readers_and_a_writer",
         _MP,
         "order",
@@ -203,7 +203,7 @@ VARIANTS = (
     ),
     Variant(
         "a cycle that nobody looks for",
-        [("waitqueue.py", "if task in _waiting:", "if False:")],
+        [("waitqueue.py", "if queue._stuck(_waiting):", "if False:")],
         "locks.crosswise",
         _MP,
         "left behind",
@@ -246,7 +246,7 @@ VARIANTS = (
     Variant(
         "a deadline that leaves no mark",
         [("_rt_rare.py", "task.data = CancelledError(None, self)", "pass")],
-        "deadlines.tidying",
+        "deadlines.inside_a_lock",
         "micropython",
         "cancellation",
     ),
@@ -259,7 +259,7 @@ VARIANTS = (
     ),
     Variant(
         "a Lazy whose callers await the shared task itself",
-        [("lazy.py", "waiter = await wait(self._line, None, current_task(), timeout_ms)\n", "await self._task\n        return self._object\n")],
+        [("lazy.py", "waiter = await wait(self._line, None, current_task(), timeout_ms)\n", "await self._task\n        return self._outcome(self._error or (self._object,))\n")],
         "lazies.callers",
         _MP,
         "cancellation",
@@ -269,7 +269,7 @@ VARIANTS = (
         [("lazy.py", 'if self.state != "starting":', "if True:")],
         "lazies.callers",
         _CP,
-        "making",
+        "closing: thing 0 is lost",
     ),
     Variant(
         "a Lazy that raises one exception for all",

@@ -21,6 +21,7 @@ class _Workshop:
         self._close_steps = close_steps
         self.things = []
         self.running = 0
+        self.closing = False
         self.errors = []  # those that callers got
         close = self.close if close_steps is None else self.close_slowly
         self.lazy = world.watch(world.library.Lazy(self.make, close, **options))
@@ -57,8 +58,12 @@ class _Workshop:
 
     async def close_slowly(self, thing):
         self.close(thing)
-        for i in range(self._close_steps):
-            await self._world.pause("closing %d" % i)
+        self.closing = True
+        try:
+            for i in range(self._close_steps):
+                await self._world.pause("closing %d" % i)
+        finally:
+            self.closing = False
 
     def look(self):
         world = self._world
@@ -112,6 +117,8 @@ async def _closer(world, record, shop, limit=None):
             world.complain("time: task %d gave up before its time", record.number)
         world.did(record, "late")
     else:
+        if shop.closing:
+            world.complain("closing: task %d was told that it is closed, and the closing goes on", record.number)
         world.did(record, "closed")
 
 
