@@ -5,6 +5,7 @@ Two register files, an IO expander, a thermometer and an EEPROM share the wire. 
 
 import asyncio
 import sys
+import time
 
 import buslock.recovery
 import buslock_sim
@@ -21,6 +22,12 @@ from buslock_sim import (
     Wire,
 )
 from support import clock
+from support.outcome import skip
+
+try:
+    import _thread
+except ImportError:
+    _thread = None
 
 MACHINE = ("rp2", "esp32", "stm32", "soft")
 BUSIO = ("circuitpython", "blinka")
@@ -193,6 +200,26 @@ async def cancel(task):
         await task
     except asyncio.CancelledError:
         pass
+
+
+def in_thread(function):
+    """Runs the function in another thread and returns its result or exception."""
+    if _thread is None:
+        skip("this MicroPython has no threads: it is built without _thread")
+    results = []
+
+    def run():
+        try:
+            results.append(function())
+        except Exception as error:
+            results.append(error)
+
+    _thread.start_new_thread(run, ())
+    for _ in range(2000):
+        if results:
+            return results[0]
+        time.sleep(0.002)
+    raise AssertionError("the other thread has not ended")
 
 
 CPYTHON = sys.implementation.name == "cpython"

@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import I2CBus, LockTimeout, NoAck
 from buslock_sim import I2C, RegisterFile, Stretcher, Wire, check
-from i2c_rig import A, B, EXPANDER, MEMORY, THERMOMETER, Rig, rigs, sleep
+from i2c_rig import EXPANDER, MEMORY, THERMOMETER, A, B, Rig, rigs, sleep
 from support import clock
 from support.turns import raises_async, turns
 
@@ -248,7 +248,7 @@ async def test_wait_register_leaves_the_bus_to_others():
 
 
 async def test_a_long_write_in_pieces_starves_nobody():
-    """A display's frame in pieces, 30 ms on the wire: a task that reads every 10 ms is a few pieces late at most (I4)."""
+    """A display's frame in pieces, 30 ms in all: a task that reads every 10 ms is a few pieces late at most (I4)."""
     for rig in rigs(("rp2", "soft", "circuitpython")):
         display = rig.wire.attach(0x3D, RegisterFile(size=2048, addrsize=16))
         piece_ms = 2
@@ -367,7 +367,7 @@ async def test_a_scan_does_not_wait_for_holders_of_keys():
 
 
 async def test_a_scan_of_a_stuck_bus():
-    """A scan on a bus whose clock is held raises or finds nothing, within its transfers, and leaves nothing held (C4)."""
+    """A scan on a bus whose clock is held raises or finds nothing, and leaves nothing held (C4)."""
     for rig in rigs(("rp2", "esp32", "circuitpython")):
         rig.a.hold_scl()
         try:
@@ -410,7 +410,7 @@ async def test_a_greedy_task_does_not_starve_another():
         log = []
 
         async def greedy():
-            for i in range(20):
+            for _ in range(20):
                 async with device.hold() as session:
                     await session.read_register(0, 1)
                     await turns()
@@ -427,7 +427,7 @@ async def test_a_greedy_task_does_not_starve_another():
 
 
 async def test_every_operation_cancelled_and_timed_out_at_random():
-    """800 operations of mixed kinds with random deadlines and cancels leave nothing held, and no mistake on the wire."""
+    """800 mixed operations with random deadlines and cancels leave nothing held, and no mistake on the wire."""
     seed = [12345]
 
     def random(n):
@@ -472,7 +472,7 @@ async def test_every_operation_cancelled_and_timed_out_at_random():
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
         tasks = []
-        for n in range(400):
+        for _ in range(400):
             tasks.append(asyncio.create_task(one()))
             if random(4) == 0:
                 tasks[-1 - random(min(4, len(tasks)))].cancel()

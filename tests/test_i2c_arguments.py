@@ -118,7 +118,7 @@ async def test_bad_arguments_are_refused_without_waiting():
 
 
 async def test_bad_arguments_do_not_run_the_set_up():
-    """A call that is refused does not start the device's set-up, nor make the peripheral where that can be seen before."""
+    """A call that is refused does not start the device's set-up, and does not make the peripheral."""
     ran = []
 
     async def setup(session):

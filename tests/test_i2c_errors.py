@@ -5,7 +5,7 @@ import sys
 
 from buslock import ERRORS, BusError, LockTimeout, NoAck, TransferError
 from buslock_sim import I2C, PORTS, Port, RegisterFile, Wire, check
-from i2c_rig import A, B, BUSIO, EXPANDER, MEMORY, NOBODY, THERMOMETER, Rig, cancel, rigs, sleep
+from i2c_rig import BUSIO, EXPANDER, MEMORY, NOBODY, THERMOMETER, A, B, Rig, cancel, rigs, sleep
 from support import clock
 from support.turns import raises_async, turns
 
@@ -292,7 +292,7 @@ async def test_between_retries_the_wire_is_free_and_the_key_is_not():
             log.append(await device.read_register(2, 1))
 
         async def other():
-            for n in range(8):
+            for _ in range(8):
                 assert await rig.bus.read_register(B, 0, 1, timeout_ms=1) == b"\xff"
                 assert log == []
                 await sleep(1)
@@ -413,7 +413,7 @@ async def test_a_native_lock_is_waited_for():
 
 
 async def test_a_native_lock_that_is_never_freed():
-    """The wait for it has the deadline of the operation; LockTimeout says what it may be, and nothing is held (E10, B5)."""
+    """The wait for it has the operation's deadline; LockTimeout says what it may be, nothing is held (E10, B5)."""
     for shape in BUSIO:
         rig = Rig(shape)
         raw = rig.made[0]

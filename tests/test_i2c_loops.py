@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import I2CBus, LockTimeout, NotHeld
 from buslock_sim import BusioI2C, RegisterFile, Wire, check
-from i2c_rig import A, B, BUSIO, CPYTHON, Loops, Rig, outcome, sleep
+from i2c_rig import BUSIO, CPYTHON, A, B, Loops, Rig, outcome, sleep
 from support import clock
 from support.turns import raises_async, turns
 
@@ -55,7 +55,7 @@ def test_one_bus_for_several_runs():
 
 
 def test_a_holder_that_goes_on_in_the_next_run():
-    """H1: a task that was in its block when the run ended goes on in the next; who wants the device waits and names it."""
+    """H1: a task that was in its block when the run ended goes on in the next; whoever waits for it names it."""
     for shape in SHAPES:
         rig = Rig(shape)
         for name, make in kinds(rig):
@@ -308,7 +308,9 @@ def test_a_stranded_set_up():
                 await sleep(ms)
 
             async def second():
-                assert await asyncio.gather(device.read_register(0x20, 1), device.read_register(0x20, 1)) == [b"\x07"] * 2
+                assert (
+                    await asyncio.gather(device.read_register(0x20, 1), device.read_register(0x20, 1)) == [b"\x07"] * 2
+                )
 
             loops.run(first())
             assert len(begun) == (1 if ms >= 2 else 0)

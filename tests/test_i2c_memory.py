@@ -71,7 +71,7 @@ async def test_the_short_form_allocates_no_more():
 
 
 async def test_with_the_ports_own_result():
-    """With a peripheral that makes its result, that is all that is added: a hundred operations cost as much as raw calls."""
+    """With a peripheral that allocates its result, the coroutine is all that the operation adds to that."""
     wire = Wire(keep=0)
     wire.attach(0x48, RegisterFile())
     i2c = I2C(wire)

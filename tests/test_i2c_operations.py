@@ -3,8 +3,8 @@
 import asyncio
 
 from buslock import DeadlineExceeded, I2CBus, NotCovered
-from buslock_sim import I2C, EEPROM, RegisterFile, Wire
-from i2c_rig import A, B, BUSIO, EXPANDER, MACHINE, MEMORY, NOBODY, PORTS, Rig, rigs, sleep, use_key
+from buslock_sim import EEPROM, I2C, RegisterFile, Wire
+from i2c_rig import BUSIO, EXPANDER, MACHINE, MEMORY, NOBODY, PORTS, A, B, Rig, rigs, sleep, use_key
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -77,7 +77,7 @@ async def test_write_register():
 
 
 async def test_update_register():
-    """update_register changes the bits of the mask alone, keeps the wire over both transfers, and gives the new value."""
+    """update_register changes the bits of the mask alone, and gives the new value."""
 
     async def operate(device):
         await device.write_register(0x90, 0b10100101)
@@ -332,8 +332,21 @@ async def test_declared_once():
 async def test_a_refused_declaration_changes_nothing():
     """After a declaration that was refused the device is what it was before, and can be declared rightly."""
     rig = Rig()
-    for arguments in ({"addrsize": 12}, {"retries": -1}, {"chunk": 0}, {"aliases": (A,)}, {"setup": 5}):
-        raises((ValueError, TypeError), rig.bus.device, A, **arguments)
+    rig.bus.mux(0x70).channel(0).device(0x41)
+    for arguments in (
+        {"addrsize": 12},
+        {"retries": -1},
+        {"chunk": 0},
+        {"aliases": (A,)},
+        {"aliases": (0x80,)},
+        {"aliases": (0x41,)},  # behind a multiplexer
+        {"aliases": (0x12, 0x41)},
+        {"aliases": (0x12,), "chunk": 0},
+        {"setup": 5},
+    ):
+        for _ in range(2):
+            raises((ValueError, TypeError), rig.bus.device, A, **arguments)
+    rig.bus.device(0x12, retries=2)
     device = rig.bus.device(A, retries=1)
     assert await device.read_register(1, 1) == b"\x01"
     rig.check()

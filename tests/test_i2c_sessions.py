@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import LockTimeout, NotCovered, NotHeld, Reentry, WouldDeadlock, hold
-from i2c_rig import A, B, EXPANDER, MEMORY, NOBODY, Rig, cancel, rigs, sleep, use_key, use_wire
+from i2c_rig import EXPANDER, MEMORY, NOBODY, A, B, Rig, cancel, rigs, sleep, use_key, use_wire
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -70,7 +70,7 @@ async def test_a_session_is_dead_after_its_block():
 
 
 async def test_a_session_is_dead_after_an_early_release():
-    """hold.release() ends it before its block does; leaving the block is silent then, and a second release is NotHeld."""
+    """hold.release() ends it before its block does; leaving the block is silent then, a second release NotHeld."""
     for rig in rigs(SHAPES):
         device = rig.bus.device(A)
         for wire in (False, True):
@@ -253,7 +253,7 @@ async def test_nobody_else_gets_the_wire():
 
 
 async def test_the_wire_is_waited_for_with_the_timeout():
-    """timeout_ms covers the wait for the wire too; LockTimeout names the bus and who has it, and nothing is held then."""
+    """timeout_ms covers the wait for the wire too; LockTimeout names the bus and who has it."""
     for rig in rigs(SHAPES):
         bus = rig.bus
 

@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import LockTimeout, NoAck, NotCovered, NotHeld, Reentry
 from buslock_sim import Chip, RegisterFile
-from i2c_rig import A, B, BUSIO, EXPANDER, MEMORY, NOBODY, Rig, cancel, outcome, rigs, sleep
+from i2c_rig import BUSIO, EXPANDER, MEMORY, NOBODY, A, B, Rig, cancel, outcome, rigs, sleep
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -84,7 +84,7 @@ async def test_every_transfer_makes_the_stop():
 
 
 async def test_a_hold_that_ends_without_stop():
-    """A hold that ends after a write without STOP makes it, by whatever way the block is left; the next user succeeds."""
+    """A hold that ends after a write without STOP makes it, however the block is left; the next user succeeds."""
     for rig in rigs(OBEYING + ("esp32",)):
         device = rig.bus.device(A)
 
@@ -180,7 +180,7 @@ async def test_an_open_write_that_times_out():
 
 
 async def test_an_open_write_waits_for_the_wire():
-    """A write without STOP waits for the wire like any transfer, with its timeout; cancelled there it has taken nothing."""
+    """A write without STOP waits for the wire like any transfer; timed out or cancelled it has taken nothing."""
     for rig in rigs(OBEYING):
         async with rig.bus.device(A).hold() as session:
 
@@ -265,9 +265,7 @@ async def test_aliases():
             assert await device.read_register(1, 1) == b"\x01"
             assert await bus.read_register(0x13, 0, 1) == b"\x13"
             for address in (A, 0x12, 0x13):
-                await raises_async(
-                    LockTimeout, asyncio.create_task(bus.read_register(address, 0, 1, timeout_ms=0))
-                )
+                await raises_async(LockTimeout, asyncio.create_task(bus.read_register(address, 0, 1, timeout_ms=0)))
             await raises_async(Reentry, device.hold()._enter())
             assert len(bus._table) == 1
         async with bus.hold(A, 0x12, B) as regs:

@@ -1,4 +1,4 @@
-"""After any failure, at any point of any operation, the next user of another address succeeds: a sweep over all of them.
+"""After any failure, at any point of any operation, the next user of another address succeeds.
 
 Each run takes a fresh bus on which an operation meets everything that can make it wait: a peripheral that an async
 factory makes, a set-up, another task that holds the device, one that holds the wire, retries, pieces, a recovery.
@@ -23,7 +23,7 @@ CANCELLED = object()
 
 
 class Driven:
-    """Awaits a coroutine, and tells when it is about to be resumed for the nth time: it is cancelled where it waits then."""
+    """Awaits a coroutine, and tells when its nth step begins: who cancels it then strikes it at its nth await."""
 
     def __init__(self, coro, n):
         self.coro = coro
@@ -296,6 +296,8 @@ async def test_a_set_up_that_fails_at_each_step():
 
                 case.device._setup = setup
                 result = await case.run(None, 0, None, 0)
-                assert not isinstance(result, Exception) or result.args == (5, "mine") or shape == "circuitpython", result
+                assert not isinstance(result, Exception) or result.args == (5, "mine") or shape == "circuitpython", (
+                    result
+                )
                 failures[0] = 0
                 await case.afterwards()

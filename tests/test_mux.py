@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import BusError, I2CBus, LockTimeout, NoAck, NotCovered, Reentry, TransferError
 from buslock_sim import I2C, BusioI2C, Multiplexer, RegisterFile, Thermometer, Wire, check
-from i2c_rig import A, B, BUSIO, EXPANDER, Counter, Rig, cancel, outcome, rigs, sleep, use_key
+from i2c_rig import BUSIO, EXPANDER, A, B, Counter, Rig, cancel, outcome, rigs, sleep, use_key
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
@@ -15,7 +15,7 @@ SENSOR = 0x30
 
 
 def with_mux(shapes=SHAPES, channels=8, **arguments):
-    """Rigs with a multiplexer whose channels 0 to 2 have each a register file at SENSOR, all with different contents."""
+    """Rigs with a multiplexer, and behind each of its channels 0 to 2 a register file at SENSOR, full of n."""
     for rig in rigs(shapes, **arguments):
         rig.chip = rig.wire.attach(MUX, Multiplexer(channels))
         rig.sensors = []
@@ -453,7 +453,7 @@ async def test_a_driver_with_the_wire_of_a_channels_device():
 
 
 async def test_a_call_of_a_channels_device():
-    """bus.call() of a device behind a channel has that channel open as well; a failed select is told, nothing is held."""
+    """bus.call() of a device behind a channel has that channel open as well; a failed select is told."""
     for rig in with_mux(("rp2", "soft", "circuitpython")):
         for call in (rig.bus.call, rig.channels[1].call):
             device = rig.channels[1].device(SENSOR)
@@ -527,7 +527,7 @@ async def test_stop_false_behind_a_channel():
 
 
 async def test_an_address_of_the_bus_is_refused_behind_it():
-    """A device behind a multiplexer may not have the address of one before it: both would answer. ValueError, both ways."""
+    """A device behind a multiplexer may not have the address of one before it, nor the other way round."""
     for shape in ("rp2", "circuitpython"):
         rig = Rig(shape)
         mux = rig.bus.mux(MUX)
@@ -603,7 +603,7 @@ async def test_a_multiplexer_is_declared_once():
 
 
 def two_muxes(shape):
-    """A rig with two multiplexers on the bus, and a third behind channel 0 of the first; a sensor behind each channel."""
+    """A rig with two multiplexers on the bus and a third behind channel 0 of the first, a sensor behind each channel."""
     rig = Rig(shape)
     one = rig.wire.attach(MUX, Multiplexer())
     two = rig.wire.attach(0x71, Multiplexer())
@@ -764,7 +764,7 @@ async def test_cancelled_at_each_turn():
 
 
 async def test_the_same_sensor_twice():
-    """Two thermometers with one address behind a multiplexer convert at the same time, the bus free meanwhile (D4, I2)."""
+    """Two thermometers with one address behind a multiplexer convert at the same time, the bus free (D4, I2)."""
     for shape in ("rp2", "circuitpython"):
         wire = Wire()
         chip = wire.attach(MUX, Multiplexer())

@@ -5,7 +5,7 @@ import sys
 
 from buslock import BusError, BusStuck, I2CBus, LockTimeout, TransferError
 from buslock_sim import I2C, Pin, RegisterFile, SoftI2C, StuckChip, Wire, check
-from i2c_rig import A, B, EXPANDER, MEMORY, THERMOMETER, Counter, Rig, cancel, outcome, sleep, use_key
+from i2c_rig import EXPANDER, MEMORY, THERMOMETER, A, B, Counter, Rig, cancel, outcome, sleep, use_key
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -242,7 +242,7 @@ async def test_a_nack_is_no_reason_to_recover():
 
 
 async def test_set_ups_are_due_after_an_automatic_recovery():
-    """The bus was recovered, so the chips may have lost what the set-ups wrote: they are run again before the next use."""
+    """After a recovery the chips may have lost what the set-ups wrote: they are run again before the next use."""
     for rig in recoverable():
         runs = []
 

@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import BusClosed, LockTimeout, NoAck, Reentry, TransferError, WouldDeadlock, hold
 from buslock_sim import Multiplexer, RegisterFile
-from i2c_rig import A, B, EXPANDER, Rig, cancel, outcome, rigs, sleep, use_key
+from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, rigs, sleep, use_key
 from support import clock
 from support.turns import raises_async, turns
 
@@ -446,7 +446,7 @@ async def test_an_inline_set_up_cancelled_at_each_await():
 
 
 async def test_due_again_after_recover():
-    """recover() makes every set-up of the bus due again, also of devices behind multiplexers and of those not asked for."""
+    """recover() makes every set-up of the bus due again, also of devices behind multiplexers."""
     for rig in rigs(SHAPES):
         rig.wire.attach(0x70, Multiplexer()).channel(0).attach(0x30, RegisterFile())
         a, b = Sensor(rig), Sensor(rig, address=B)
@@ -482,7 +482,7 @@ async def test_due_again_after_aclose():
 
 
 async def test_due_again_after_an_error_that_reached_a_caller():
-    """A transfer that failed may mean that the chip was off: the next use runs the set-up again. Other devices' do not."""
+    """A transfer that failed may mean that the chip was off: the next use runs the set-up again."""
     for rig in rigs(SHAPES):
         for retries in (0, 2):
             rig.bus._devices.pop(A, None)
@@ -754,7 +754,9 @@ async def test_an_alias_shares_the_set_up():
         rig.wire.attach(0x12, rig.a)
         sensor = Sensor(rig, aliases=(0x12,))
         alias = rig.bus.device(0x12)
-        results = await asyncio.gather(alias.read_register(0x20, 2), sensor.read(), rig.bus.read_register(0x12, 0x20, 2))
+        results = await asyncio.gather(
+            alias.read_register(0x20, 2), sensor.read(), rig.bus.read_register(0x12, 0x20, 2)
+        )
         assert results == [b"\x11\x22"] * 3
         assert sensor.begun == 1
         rig.a.fail("nack")

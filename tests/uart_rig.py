@@ -106,7 +106,8 @@ class ReadChecked:
 
 
 class Rig:
-    """`factory`: None for a ready object, "sync" or "async" for a function that makes one. `bus` has more arguments."""
+    """`nodes`: a function that makes others than two Liners. `factory`: None for a ready object, "sync" or "async" for a
+    function that makes one. `bus` has more arguments of the bus."""
 
     def __init__(
         self, port="rp2", nodes=None, de=False, de_active=1, echo=False, baudrate=9600, factory=None, wrap=None, **bus
@@ -117,7 +118,7 @@ class Rig:
         self.wrap = wrap
         self.made = []
         self.line = line = UartLine(de=de, de_active=de_active, echo=echo)
-        self.nodes = (Liner(1), Liner(2)) if nodes is None else nodes
+        self.nodes = (Liner(1), Liner(2)) if nodes is None else nodes()
         for node in self.nodes:
             line.attach(node)
         self.a = self.nodes[0] if self.nodes else None

@@ -26,6 +26,7 @@ class Bus:
     _transfer = False  # a transfer runs: what is called now is called from an interrupt
     _open_call = None  # a driver under call() has left a write without STOP
     _take_over = False  # a native lock that an earlier program left is freed
+    _unmade = False  # a recovery was not completed: what was the peripheral is none now
     _dirty = False  # something may be left on the wire
     _channel = None
     _wire_hold = None  # the BusHold that keeps the wire

@@ -14,6 +14,7 @@ class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
     name: str
+    debug: bool
     def __init__(
         self, peripheral: object, name: str, close: Any, max_waiters: int | None, trace: object
     ) -> None: ...

@@ -195,6 +195,7 @@ async def _make(bus, timeout_ms):
     made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
     if bus._backend is None:
         bus._backend = bus._wrap(made)
+        bus._unmade = False
 
 
 def _new_lazy(bus):
@@ -322,7 +323,10 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
                 await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
             if bus._dirty:
                 await bus._clean()
-            result = function(a, b)
+            try:
+                result = function(a, b)
+            finally:
+                bus._transfer = False
             return await result if bus._awaits else result
         except (NativeLocked, BusError) as failure:
             error = failure

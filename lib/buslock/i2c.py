@@ -15,7 +15,6 @@ class I2CBus(Bus):
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with
-    _unmade = False  # a recovery was not completed: what was the peripheral is none now
     _channel = None  # the multiplexer channel that is open
 
     def __init__(self, i2c, name=None, close=None, scl=None, sda=None, max_waiters=None, trace=None):

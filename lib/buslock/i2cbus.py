@@ -28,6 +28,7 @@ METHODS = (
     "_configure_for",
     "_configure_for_call",
     "_clean_now",
+    "_check_aliases",
     "_take_aliases",
     "_probe",
     "_fault",
@@ -190,18 +191,20 @@ def _every_device(bus):
             homes += [channel for channel in mux._channels if channel is not None]
 
 
-def _take_aliases(bus, device, aliases):
-    home = device._home()
-    devices = home._devices
+def _check_aliases(bus, device, aliases):
     if len(set(aliases)) < len(aliases):
         raise ValueError("%s: an alias is named twice" % device._label())
+    home = device._home()
     for address in aliases:
         home._claim(address)
-        known = devices.get(address)
+        known = home._devices.get(address)
         if address == device.address or known is not None and (known._explicit or isinstance(known, Alias)):
             raise ValueError("%s: the alias 0x%02x is a device of its own already" % (device._label(), address))
+
+
+def _take_aliases(bus, device, aliases):
     for address in aliases:
-        devices[address] = Alias(device, address)
+        device._home()._devices[address] = Alias(device, address)
 
 
 async def _probe(bus, me, timeout_ms):

@@ -244,6 +244,8 @@ def _declare(device, asked):
         raise ValueError("%s: retries is an int from 0, not %r" % (device._label(), retries))
     if chunk is not None and (type(chunk) is not int or chunk < 1):
         raise ValueError("%s: chunk is None or an int from 1, not %r" % (device._label(), chunk))
+    if aliases:
+        device._bus._check_aliases(device, aliases)
     device._declared = asked
     device._setup = setup
     device._ready = setup is None

@@ -155,8 +155,13 @@ async def aclose(lazy, timeout_ms=None):
         if made is not None and lazy._close is not None:
             closing = lazy._close(made)
             if is_awaitable(closing):
-                # Cancelled here: the close is interrupted and not tried again; the object is forgotten.
-                await closing
+                lazy._late = made
+                try:
+                    await closing  # cancelled here: the next aclose() calls close() again
+                except Exception:
+                    lazy._late = None
+                    raise
+                lazy._late = None
     finally:
         lazy._closing = None
         closers._release_all(None)

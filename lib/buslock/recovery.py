@@ -29,7 +29,10 @@ class Lines:
         if scl is None or sda is None:
             if not free:
                 return None  # on CircuitPython the pins belong to the peripheral
-            scl, sda = _DigitalPin(self.scl), _DigitalPin(self.sda)
+            try:
+                scl, sda = _DigitalPin(self.scl), _DigitalPin(self.sda)
+            except ValueError:
+                return None  # its close was interrupted: it has them still
             try:
                 return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
             finally:

@@ -61,6 +61,7 @@ FULL = {
     "lazies.impatient": _OWN_ORDER,
     "lazies.slow_factory": _NOT_ANY,
     "lazies.closing": _ANY,
+    "lazies.closing_with_two_cancels": _ANY,
     "lazies.closing_twice": _ANY,
     "lazies.stubborn": _ANY,
 }
@@ -76,12 +77,11 @@ QUICK = {
     "tables.all_against_two": ["micropython-any"],
     "tables.many_against_many": ["cpython-any"],
     "tables.crossing": ["micropython-any"],
-    "deadlines.nested": ["cpython"],
     "deadlines.tidying": _OWN_ORDER,
     "deadlines.over_a_child": _OWN_ORDER,
     "lazies.slow_factory": _OWN_ORDER,
-    "lazies.closing": ["micropython-any"],
-    "lazies.closing_twice": ["cpython-any"],
+    "lazies.closing": _OWN_ORDER,
+    "lazies.closing_twice": ["micropython-any"],
 }
 
 _GROUPS = {"locks": locks, "tables": tables, "deadlines": deadlines, "lazies": lazies}

@@ -38,7 +38,7 @@ VARIANTS = (
         ],
         "locks.three_by_one",
         _CP,
-        "left behind",
+        "at rest: the lock is held",
     ),
     Variant(
         "a grant that a cancelled waiter keeps",

@@ -35,8 +35,7 @@ class Nothing:
         return 2
 
 
-def pieces_for(i2c):
-    device = I2CBus(i2c).device(ADDRESS)
+def pieces_for(i2c, device):
     buf = bytearray(2)
     one = bytes(1)
 
@@ -83,9 +82,8 @@ def pieces_for(i2c):
 YARDSTICKS = {"read": "raw_read", "session": "raw_read", "into": "raw_into", "write": "raw_write"}
 
 
-def parts_for(i2c):
+def parts_for(i2c, device):
     """Each step of read_register by itself, in a loop of its own."""
-    device = I2CBus(i2c).device(ADDRESS)
 
     class Same:
         """What read_register is before it does anything: a coroutine method with these arguments."""
@@ -121,6 +119,7 @@ def parts_for(i2c):
     async def transfer(n):
         for _ in range(n):
             device._read_register(REGISTER, 2)
+        device._bus._transfer = False  # which read_register does after each
 
     async def raw(n):
         for _ in range(n):
@@ -134,8 +133,8 @@ def parts_for(i2c):
     return dict(zip(("loop", "coroutine", "checks", "free", "transfer", "raw", "whole"), names))  # noqa: B905
 
 
-async def where_it_goes(i2c):
-    times = await compare(parts_for(i2c))
+async def where_it_goes(i2c, device):
+    times = await compare(parts_for(i2c, device))
     us = {name: median(t) / BATCH for name, t in times.items()}
     parts = [
         ("raw", us["raw"] - us["loop"]),
@@ -151,17 +150,20 @@ async def where_it_goes(i2c):
     figure("registers.part.whole", [("us", whole), ("share", 1.0)])
 
 
-async def main():
-    await side_by_side("registers.", boards.this_board().i2c())
-    await side_by_side("registers.nothing.", Nothing())
-    await where_it_goes(Nothing() if DESK else boards.this_board().i2c())
-
-
-async def side_by_side(prefix, i2c):
-    pieces = pieces_for(i2c)
+async def side_by_side(prefix, i2c, device):
+    pieces = pieces_for(i2c, device)
     times = await compare(pieces)
     for name, piece in pieces.items():
         report(prefix + name, times[name], times.get(YARDSTICKS.get(name)), size=await allocated(piece))
+
+
+async def main():
+    i2c = boards.this_board().i2c()
+    nothing = Nothing()
+    device, no_device = I2CBus(i2c).device(ADDRESS), I2CBus(nothing).device(ADDRESS)
+    await side_by_side("registers.", i2c, device)
+    await side_by_side("registers.nothing.", nothing, no_device)
+    await where_it_goes(nothing if DESK else i2c, no_device if DESK else device)
 
 
 def run():

@@ -5,12 +5,13 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from tools.types import view
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / ".venv" / "types"
+CONFIGURATION = ROOT / "tools" / "types" / "rp2.json"
 # What the checker takes for wrong although it is not, and why: (file, message).
 NOT_WRONG = {
     ("chipselect.py", r'Argument of type "Pin \| Unknown" .* in function "__init__"'): "no machine.Pin gets there",
@@ -19,8 +20,16 @@ NOT_WRONG = {
 
 
 def main() -> int:
-    view.write(FOLDER)
-    command = [sys.executable, "-m", "basedpyright", "-p", "tools/types/rp2.json", "--outputjson"]
+    # A folder of its own for each run, because two may run at the same time.
+    with tempfile.TemporaryDirectory(prefix="buslock-types-") as name:
+        return check(Path(name).resolve())
+
+
+def check(folder: Path) -> int:
+    view.write(folder)
+    more = {"extends": str(CONFIGURATION), "include": [str(folder), str(ROOT / "tests/types/machine_peripherals.py")]}
+    (folder / "rp2.json").write_text(json.dumps(more))
+    command = [sys.executable, "-m", "basedpyright", "-p", str(folder / "rp2.json"), "--outputjson"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     try:
         found = json.loads(done.stdout)["generalDiagnostics"]
@@ -35,8 +44,8 @@ def main() -> int:
         unused -= known
         if item["severity"] == "error" and not known:
             bad += 1
-            if FOLDER in path.parents:
-                path = ROOT / "lib" / path.relative_to(FOLDER)
+            if folder in path.parents:
+                path = ROOT / "lib" / path.relative_to(folder)
             start = item["range"]["start"]["line"] + 1
             print(f"{path.relative_to(ROOT)}:{start}: {item['message']} ({item.get('rule', 'syntax')})")
     for name, text in sorted(unused):

@@ -217,6 +217,8 @@ def names_of(module: ast.Module) -> set[str]:
             found.update(alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Assign):
             found.update(ast.unparse(target) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign):
+            found.add(ast.unparse(node.target))
         else:
             waiting += [inner for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.stmt)]
     return found

@@ -186,9 +186,14 @@ def stubborn(world):
         world.spawn(_closer, shop)
 
 
-def closing(world):
-    """2 callers and aclose(); the making takes 2 steps and may fail; two cancellations."""
-    world.cancels = 2
+def closing_with_two_cancels(world):
+    """The same with two cancellations."""
+    closing(world, 2)
+
+
+def closing(world, cancels=1):
+    """2 callers and aclose(); the making takes 2 steps and may fail; one cancellation."""
+    world.cancels = cancels
     shop = _Workshop(world, 2, True)
     for _ in range(2):
         world.spawn(_caller, shop)

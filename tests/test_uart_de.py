@@ -1,0 +1,241 @@
+"""The driver enable of an RS-485 transceiver: active around a transmission, and idle again when its last bit is out."""
+
+import asyncio
+
+from buslock import ERRORS, NoReply, TransferError
+from buslock_sim import ModbusNode
+from buslock_sim.crc import crc16
+from support import clock
+from support.turns import raises_async, turns
+from uart_rig import SOME, STREAMS, WITH_DE, Liner, Rig, ask, cancel, go_on, rigs, sleep
+
+CLOCK = "virtual"
+
+# One of each kind: flush() that is right, that is early, a write() that waits, and busio.
+KINDS = ("rp2", "rp2_1_23", "stm32", "esp8266", "circuitpython", "blinka")
+
+assert set(KINDS) <= set(WITH_DE) and set(SOME) - set(STREAMS) <= set(KINDS)
+
+
+async def all_is_well(rig):
+    """The next exchange of either node is right, and the line is at rest after it, with DE idle."""
+    one, two = rig.bus.device(1), rig.bus.device(2)
+    assert await ask(two, b"fine") == b"2=fine\n"
+    assert rig.de_idle()
+    assert await ask(one, b"well") == b"1=well\n"
+    assert rig.de_idle()
+    await rig.check()
+
+
+async def test_de_around_a_transmission():
+    """Nothing that is sent is lost for a DE that goes idle too soon, nothing that comes for one that goes too late (F1)."""
+    for port in WITH_DE:
+        for de_active in (0, 1):
+            for baudrate in (1200, 9600, 115200):
+                rig = Rig(port, nodes=lambda: (Liner(1, delay_ms=4), Liner(2, delay_ms=4)), de=True, de_active=de_active, baudrate=baudrate)
+                one, two = rig.bus.device(1), rig.bus.device(2)
+                for phase_us in range(0, 2000, 260):
+                    clock.busy_us(phase_us)
+                    assert await ask(one, b"hello") == b"1=hello\n"
+                    assert rig.de_idle()
+                    await one.write(b"9:x\n")
+                    assert rig.de_idle()
+                assert await ask(two, b"0123456789" * 8) == b"2=" + b"0123456789" * 8 + b"\n"
+                async with one.hold(wire=True) as session:
+                    assert await session.exchange(b"1:x\n", until=b"\n") == b"1=x\n"
+                    assert rig.de_idle()
+                assert rig.line.lost == 0
+                assert rig.line.deaf == 0
+                await rig.check()
+
+
+async def test_modbus_nodes_that_answer_at_once():
+    """Nodes that answer after 3.5 characters, the least that Modbus allows, are heard from their first bit on (F1)."""
+    for port in WITH_DE:
+        for baudrate in (9600, 19200, 115200):
+            nodes = [ModbusNode(n, {5: 256 * n + 7}, delay_ms=0) for n in (1, 2, 3)]
+            rig = Rig(port, nodes=lambda: nodes, de=True, baudrate=baudrate, gap_ms=6)
+
+            async def read(n):
+                request = bytes([n, 3, 0, 5, 0, 1])
+                reply = await rig.bus.device(n).exchange(request + crc16(request), nbytes=7, reply_ms=50)
+                assert reply[:5] == bytes([n, 3, 2, n, 7])
+                assert crc16(reply[:5]) == reply[5:]
+
+            for phase_us in range(0, 2000, 260):
+                clock.busy_us(phase_us)
+                await asyncio.gather(read(1), read(2), read(3))
+            assert [node.requests for node in nodes] == [8, 8, 8]
+            assert rig.line.lost == rig.line.deaf == 0
+            await rig.check()
+
+
+async def test_de_is_idle_from_the_first_use_on():
+    """A DE that floats at its active level, or was left there, is idle before anything is heard or sent."""
+    for port in WITH_DE:
+        for de_active in (0, 1):
+            rig = Rig(port, de=True, de_active=de_active)
+            rig.line.de.pull = de_active
+            rig.line._de_moved(rig.line.de)
+            assert not rig.de_idle()
+            node = rig.bus.device(1)
+            task = asyncio.create_task(node.read(nbytes=2))
+            await sleep(3)
+            assert rig.de_idle()
+            rig.line.noise(b"ab")
+            assert await task == b"ab"
+            await all_is_well(rig)
+
+
+async def test_making_a_bus_moves_no_pin():
+    """Making a bus and its nodes drives nothing."""
+    for port in KINDS:
+        rig = Rig(port, de=True, factory="sync")
+        rig.bus.device(1)
+        assert rig.made == []
+        assert rig.line.calls == 0
+        await all_is_well(rig)
+
+
+async def in_a_session(rig):
+    async with rig.bus.device(1).hold() as session:
+        await session.exchange(b"1:hello\n", until=b"\n", reply_ms=40)
+        await session.write(b"9:hello\n")
+
+
+async def with_the_line(rig):
+    async with rig.bus.device(1).hold(wire=True) as session:
+        await session.exchange(b"1:hello\n", until=b"\n", reply_ms=40)
+        await session.write(b"9:hello\n")
+
+
+OPERATIONS = (
+    lambda rig: ask(rig.bus.device(1), b"hello", reply_ms=40),
+    lambda rig: rig.bus.device(1).write(b"9:0123456789012345678901234567890123456789\n"),
+    in_a_session,
+    with_the_line,
+)
+
+
+async def test_cancelled_at_every_step():
+    """An exchange cancelled at any step leaves DE idle at once, and nothing that was under way is cut by that (F1)."""
+    for port in KINDS:
+        for operate in OPERATIONS:
+            step = 0
+            while True:
+                rig = Rig(port, de=True)
+                task = asyncio.create_task(operate(rig))
+                await go_on(step, us=700)
+                done = task.done()
+                await cancel(task)
+                assert rig.de_idle()
+                rig.line.check()
+                await all_is_well(rig)
+                if done:
+                    break
+                step += 2
+            assert step > 7 or port == "stm32"  # whose write() blocks
+
+
+async def test_a_failing_call_at_every_place():
+    """Each call of the UART and of DE fails once, before or after it has done its work: DE is idle, and if that is what
+    failed it is driven idle again before the next transmission; the next exchange is right (F1)."""
+    for error, ours in ((None, ERRORS), (RuntimeError, RuntimeError), (KeyboardInterrupt, KeyboardInterrupt)):
+        for port in KINDS:
+            for operate in OPERATIONS[:: 1 if error is None else 3]:
+                for after in (False, True):
+                    at = 0
+                    while True:
+                        at += 1
+                        rig = Rig(port, de=True)
+                        await ask(rig.bus.device(2), b"warm")
+                        names = record_calls(rig.line)
+                        rig.line.fail_call(at=at, after=after, error=error)
+                        try:
+                            await operate(rig)
+                            failed = None
+                        except BaseException as caught:
+                            failed = caught
+                        rig.line.works_again()
+                        if len(names) < at:
+                            assert failed is None
+                            await all_is_well(rig)
+                            break
+                        assert failed is None or isinstance(failed, ours), repr(failed)
+                        # The one thing that may leave DE active is a pin that does not do what it is told.
+                        assert rig.de_idle() or (names[at - 1] == "de" and not after)
+                        await all_is_well(rig)
+                    assert at > 3
+
+
+def record_calls(line):
+    """The names of the calls from now on, in a list that grows."""
+    names = []
+    called = line.called
+
+    def recording(what):
+        names.append(what)
+        return called(what)
+
+    line.called = recording
+    return names
+
+
+async def test_de_that_cannot_be_driven_idle():
+    """While DE does not go idle nobody sends or listens; when it moves again it is driven idle first."""
+    for port in KINDS:
+        rig = Rig(port, de=True)
+        one, two = rig.bus.device(1), rig.bus.device(2)
+        await ask(one, b"x")
+        rig.line.fail_call(at=2, what="de", times=None)
+        error = await raises_async(TransferError, ask(one, b"y", reply_ms=40))
+        assert "uart" in str(error)
+        assert not rig.de_idle()
+        asked = len(rig.b.asked)
+        for operate in (ask(two, b"z", reply_ms=40), two.write(b"2:z\n"), two.read(nbytes=1, reply_ms=40)):
+            await raises_async(TransferError, operate)
+        assert len(rig.b.asked) == asked
+        rig.line.works_again()
+        await all_is_well(rig)
+
+
+async def test_silence_and_late_replies_with_de():
+    """A node that is silent, late or cut short is met with DE idle, and its late reply is heard and thrown away."""
+    for port in KINDS:
+        given = []
+        rig = Rig(port, de=True, unsolicited=given.append)
+        one, two = rig.bus.device(1), rig.bus.device(2)
+        for kind in ("silent", "late", "cut"):
+            rig.a.fail(kind, ms=60)
+            await raises_async(NoReply, ask(one, b"late", reply_ms=50))
+            assert rig.de_idle()
+            assert await ask(two, b"next", reply_ms=50) == b"2=next\n"
+        assert b"".join(given) == b"1=late\n"
+        assert rig.line.deaf == 0
+        await all_is_well(rig)
+
+
+async def test_reset_while_sending():
+    """reset() in the middle of a transmission leaves DE idle."""
+    for port in KINDS:
+        rig = Rig(port, de=True)
+        one = rig.bus.device(1)
+        await ask(one, b"warm")
+        task = asyncio.create_task(one.write(b"9:0123456789012345678901234567890123456789\n"))
+        await turns(3)
+        await go_on(8, us=1000)
+        rig.bus.reset()
+        assert rig.de_idle()
+        try:
+            await task
+        except Exception:  # it is dead, or was over
+            pass
+        await all_is_well(rig)
+
+
+async def test_de_and_echo():
+    """A transceiver whose receiver stays on while it sends: DE and echo together."""
+    for rig in rigs(KINDS, de=True, echo=True):
+        for _ in range(3):
+            assert await ask(rig.bus.device(1), b"hello") == b"1=hello\n"
+        await all_is_well(rig)
