@@ -230,13 +230,14 @@ class Loops:
 
     def __init__(self):
         self.all = []
+        self.left = []
         self.new()
 
     def new(self):
         """Replaces the loop: what sleeps in the old one never runs again."""
         if CPYTHON:
             if self.all:
-                self.loop.close()
+                self._abandon(self.loop)
             self.loop = asyncio.new_event_loop()
             self.all.append(self.loop)
         else:
@@ -252,10 +253,14 @@ class Loops:
     def close(self):
         """Forgets what was left, which was left on purpose."""
         if CPYTHON:
-            for loop in self.all:
-                for task in asyncio.all_tasks(loop):
-                    task._log_destroy_pending = False
-                    task.get_coro().close()
-                loop.close()
+            self._abandon(self.loop)
+            for task in self.left:
+                task.get_coro().close()
         else:
             self.new()
+
+    def _abandon(self, loop):
+        for task in asyncio.all_tasks(loop):
+            task._log_destroy_pending = False
+            self.left.append(task)
+        loop.close()

@@ -235,11 +235,11 @@ def test_a_stranded_open_write():
 
                 loops.run(leave(stranded))
                 assert not rig.wire.idle()
+                rig.steps()
                 if how == "reset":
                     rig.bus.reset()
                 else:
                     loops.new()
-                rig.steps()
                 loops.run(second())
                 steps = rig.steps()
                 assert ("START", B) in steps, how

@@ -603,7 +603,7 @@ async def test_a_multiplexer_is_declared_once():
 
 
 def two_muxes(shape):
-    """A rig with two multiplexers on the bus and a third behind channel 0 of the first, a sensor behind each channel."""
+    """A rig with two multiplexers on the bus and a third behind channel 0 of the first, sensors behind all."""
     rig = Rig(shape)
     one = rig.wire.attach(MUX, Multiplexer())
     two = rig.wire.attach(0x71, Multiplexer())

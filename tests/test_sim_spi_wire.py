@@ -124,6 +124,16 @@ def test_a_line_that_nobody_drives_has_the_level_of_its_pull():
     assert wire.selected() == []
 
 
+def test_an_output_without_a_value_drives_what_it_drove_before():
+    wire = SpiWire()
+    wire.attach("a", Loopback())
+    Pin(wire.line("a"), Pin.OUT)  # 0 after power-on: that selects
+    assert wire.selected() == ["a"]
+    Pin(wire.line("a"), Pin.OUT, value=1)
+    Pin(wire.line("a")).init(Pin.OUT)
+    assert wire.selected() == []
+
+
 def test_active_high_chip_select():
     wire = SpiWire()
     chip = wire.attach(5, Loopback(), active=1)

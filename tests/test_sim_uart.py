@@ -89,6 +89,21 @@ def test_reply_comes_after_the_request_and_the_delay():
         line.check()
 
 
+def test_on_the_instant_clock_characters_take_no_time_and_delays_do():
+    before = clock.use("instant")
+    try:
+        line, node, uart = line_with(reply=b"xyz", timeout=100)
+        node.delay_ms = 20
+        start = clock.now_us()
+        uart.write(b"ab\n")
+        uart.flush()
+        assert node.ends == [node.ends[0]] * 3
+        assert uart.read(3) == b"xyz"
+        assert clock.now_us() - start >= 20000
+    finally:
+        clock.use(before)
+
+
 def test_read_waits_as_long_as_its_timeouts():
     line, _, uart = line_with(reply=b"xyz", timeout=10)
     uart.write(b"\n")

@@ -51,7 +51,9 @@ sys.modules["time"] = BlockingTime()
 
 
 class Liner(Node):
-    """Answers b"1:hello\n" with b"1=hello\n"; `asked` is what it was asked."""
+    """Answers b"1:hello\n" with b"1=hello\n"; `asked` is what it was asked. After a pause of 10 ms a line begins anew."""
+
+    end_us = 0
 
     def __init__(self, address, delay_ms=2, full_duplex=False):
         super().__init__()
@@ -65,6 +67,9 @@ class Liner(Node):
         self.line_so_far = b""
 
     def hear(self, byte, start_us, end_us):
+        if start_us - self.end_us > 10000:
+            self.line_so_far = b""
+        self.end_us = end_us
         self.line_so_far += bytes([byte])
         if byte != 10:
             return

@@ -76,9 +76,11 @@ SECTIONS: dict[str, list[Row]] = {
         Row("growth.in_line.asyncio", "bytes", "bytes of a waiting task, asyncio.Lock"),
     ],
     "many keys": [
-        Row("tables.table", "ratio", "operations of 1 ms: table / dict of counted asyncio.Locks", _all(1.15, DESKS)),
-        Row("tables.one_key", "ratio", "one key for all / a key each", _all(20, DESKS), at_least=True),
-        Row("tables.one_lock", "ratio", "one asyncio.Lock for all / a key each"),
+        Row("tables.table", "ratio", "1 ms each, all at once: table / dict of counted asyncio.Locks", _all(1.15, DESKS)),
+        Row("tables.one_key", "ratio", "    one key for all / a key each", _all(20, DESKS), at_least=True),
+        Row("tables.one_lock", "ratio", "    one asyncio.Lock for all / a key each"),
+        Row("tables.workers.table", "ratio", "by workers: table / dict of asyncio.Locks", _all(1.15, DESKS)),
+        Row("tables.workers.one_key", "ratio", "    one key for all / a key each", _all(20, DESKS), at_least=True),
         Row("tables.overlaps", "count", "two operations of one key at the same time", _all(0)),
     ],
     "growth": [

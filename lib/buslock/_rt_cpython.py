@@ -133,9 +133,9 @@ def wake(waiter):
     return True
 
 
-def being_cancelled(waiter):
-    """True if a parked task was cancelled and has not run since."""
-    return waiter.future.cancelled()
+def on_its_way(waiter):
+    """True if a parked task was cancelled, or its time is over, and it has not run since: it waits for nothing."""
+    return waiter.future.done()
 
 
 class Alarm:

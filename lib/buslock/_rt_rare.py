@@ -69,10 +69,11 @@ def can_resume(task):
     return found
 
 
-def being_cancelled(waiter):
-    """True if a parked task was cancelled and has not run since."""
-    data = waiter.task.data
-    return data is not None and data is not waiter
+def on_its_way(waiter):
+    """True if a parked task was cancelled, or its time is over, and it has not run since: it waits for nothing."""
+    task = waiter.task
+    data = task.data
+    return data is not waiter and (data is not None or core.ticks_diff(task.ph_key, core.ticks()) <= 0)
 
 
 class Alarm:

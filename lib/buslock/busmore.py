@@ -16,6 +16,8 @@ from .holding import left_of
 from .native import NativeLocked
 
 METHODS = (
+    "_forget_wire_hold",
+    "_idle_now",
     "_refuse_interrupt",
     "_clean_first",
     "_configure_for_call",
@@ -212,6 +214,11 @@ def _deinit(peripheral):
 
 def _look(bus):
     """At the first use in a loop, while closing, and each time with `debug`."""
+    if bus._closing and bus._closing._loop is not loop_id():
+        from .strays import gone
+
+        if gone(bus._closing.maker):
+            bus._closing = None  # it was closed in a loop that was replaced
     if bus._closing:
         raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)
     loop = loop_id()
@@ -244,6 +251,22 @@ def _soil(bus):
     """Something may be left on the wire: clean before the next transfer."""
     bus._dirty = True
     bus._raw = None
+
+
+def _forget_wire_hold(bus):
+    """Its holder is lost: what it left on the wire is ended, and cleaned before the next transfer."""
+    hold = bus._wire_hold
+    bus._wire_hold = None
+    if hold is not None and hold._open is not None:
+        bus._end_transfer(hold._open)
+        hold._open = None
+    bus._idle_now()
+    if bus._backend is not None:
+        bus._soil()
+
+
+def _idle_now(bus):
+    """Pins that select or enable something are driven idle, whoever has the bus; what fails is left to the cleaning."""
 
 
 async def _clean(bus):

@@ -65,7 +65,7 @@ async def aclose(bus, timeout_ms):
 def reset(bus):
     table, wire = bus._table, bus._wire
     bus._renew()
-    bus._wire_hold = None
+    bus._forget_wire_hold()
     bus._table._counts = table._counts
     for _ in table._holds():
         bus._count("stale")
@@ -79,8 +79,6 @@ def reset(bus):
         bus._backend.take_over()
     elif bus._backend is None:
         bus._take_over = True  # of what the factory will give: board.I2C() may be locked since an earlier program
-    if bus._backend is not None:
-        bus._soil()
     for device in bus._every_device():
         device._setting_up = None  # its session is dead with the others
         device._due()

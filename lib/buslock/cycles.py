@@ -1,6 +1,6 @@
 """Finding tasks that would wait for each other."""
 
-from ._rt import being_cancelled, current_task, task_name
+from ._rt import current_task, on_its_way, task_name
 from .errors import WouldDeadlock
 from .refusals import label
 from .waitqueue import _waiting
@@ -18,7 +18,7 @@ def check(queue):
                 raise WouldDeadlock(_text(me, queues, ways, i))
             waiter = _waiting.get(task)
             # One that was granted or cancelled in this turn is on its way, and waits for nothing.
-            if waiter is None or waiter.granted or waiter.error is not None or being_cancelled(waiter):
+            if waiter is None or waiter.granted or waiter.error is not None or on_its_way(waiter):
                 continue
             if id(waiter.queue) not in seen:
                 seen.add(id(waiter.queue))

@@ -26,6 +26,7 @@ class Device:
         return (
             self._plain
             and bus._raw is not None
+            and not bus._transfer
             and bus._wire._holder is None
             and not table._shut
             and self._key not in table._entries

@@ -42,7 +42,7 @@ def _own_session(device):
     bus = device._bus
     if bus._table._hold_of(current_task(), device._key) is None:
         return None
-    return bus._session_of(device, Own(bus))
+    return bus._session_of(device, Own(bus, device))
 
 
 async def _make_ready(device, timeout_ms):
@@ -86,9 +86,14 @@ class Own:
 
     _open = None
     wire = False
+    held = True
 
-    def __init__(self, bus):
+    def __init__(self, bus, device):
         self._epoch = bus._epoch
+        self._devices = (device,)
         self._task = current_task()
         hold = bus._wire_hold
         self._wire = hold if hold is not None and hold._task is self._task else None
+
+    def _label(self):
+        return self._devices[0]._label()

@@ -30,7 +30,8 @@ class BusHold(Hold):
     _ours = False  # the wire is held for a selection, which drives CS itself
 
     def _is_held(self):
-        return self._task is not None and self._epoch is self._bus._epoch
+        # A holder of a replaced loop loses the table's hold.
+        return self._task is not None and self._epoch is self._bus._epoch and self._inner.held
 
     def _all_keys(self):
         return () if self._devices is None else tuple([device._key for device in self._devices])
@@ -93,8 +94,10 @@ class BusHold(Hold):
         bus = self._bus
         inner = self._inner
         self._inner = None
-        if bus._wire_hold is self:
-            bus._leave_wire(self)
-        if inner is not None and inner._task is not None:
-            inner._task = None
-            inner._drop()
+        try:
+            if bus._wire_hold is self:
+                bus._leave_wire(self)
+        finally:
+            if inner is not None and inner._task is not None:
+                inner._task = None
+                inner._drop()

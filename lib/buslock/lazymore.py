@@ -164,6 +164,9 @@ async def aclose(lazy, timeout_ms=None):
                 lazy._late = None
     finally:
         lazy._closing = None
+        if lazy.state == "ready" and lazy._late is not None:
+            # It was made in spite of the cancel, and this close was given up: it stays open, and is nobody else's.
+            lazy._object, lazy._late = lazy._late, None
         closers._release_all(None)
 
 

@@ -32,13 +32,14 @@ class I2CSession(Operations):
         device = self._device
         bus = device._bus
         hold = self._hold
-        if hold._task is None or hold._epoch is not bus._epoch:
+        if not hold.held:
             raise over(hold)
         # Everything else _slow() finds a way for.
         return (
             device._retries == 0
             and (device._ready or device._setting_up is not None)
             and bus._raw is not None
+            and not bus._transfer
             and bus._wire._holder is None
             and bus._native is None
         )

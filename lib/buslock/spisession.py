@@ -27,7 +27,7 @@ class SPISession(SPIOperations):
     def _free(self):
         bus = self._device._bus
         hold = self._hold
-        if hold._task is None or hold._epoch is not bus._epoch:
+        if not hold.held:
             raise over(hold)
         return bus._raw is not None and bus._wire._holder is None and bus._native is None
 

@@ -11,10 +11,13 @@ def gone(task):
 
 def purge(queue):
     """Those who wait in the old loop."""
-    queue._loop = loop_id()
     for waiter in queue._line:
         _waiting.pop(waiter.task, None)
     queue._line = ()
+    queue._loop = loop_id()
+    for task in list(_waiting):
+        if _waiting[task].queue._loop is not queue._loop:
+            del _waiting[task]
 
 
 def settle_line(line):
@@ -29,8 +32,7 @@ def settle_lock(lock):
         count(lock, "stale")
         bus = getattr(lock, "bus", None)
         if bus is not None:  # a wire: nobody knows what is on it
-            bus._wire_hold = None
-            bus._soil()
+            bus._forget_wire_hold()
         lock._pass_on()
 
 

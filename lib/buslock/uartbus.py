@@ -72,7 +72,7 @@ def _show(bus, key):
 async def _run_session(bus, session, timeout_ms, function, a, b):
     check_ms(timeout_ms)
     hold = session._hold
-    if hold._task is None or hold._epoch is not bus._epoch:
+    if not hold.held:
         raise over(hold)
     if bus._wire_hold is not None and bus._wire_hold is not hold:
         bus._refuse_wire_holder(session._node._label())

@@ -7,6 +7,10 @@
     i2c.readfrom_mem(0x48, 0, 2)
     wire.check()                                   # raises what somebody did wrong on the wire, swallowed or not
 
+    wire = SpiWire()                               # SPI: see SpiWire; and UART: see UartLine
+    wire.attach("flash", NORFlash())
+    spi, cs = SPI(wire, port="rp2"), Pin(wire.line("flash"), Pin.OUT, value=1)
+
 Runs on MicroPython, CircuitPython and CPython and does not need buslock. Names load their module on first use.
 """
 

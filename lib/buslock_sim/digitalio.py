@@ -17,7 +17,7 @@ class DriveMode:
 
 
 class DigitalInOut:
-    """DigitalInOut(wire.scl): digitalio's methods and properties, on SCL or SDA of a Wire.
+    """DigitalInOut(wire.scl): digitalio's methods and properties, on a line of a wire.
 
     As on CircuitPython the pin must be free: while a BusioI2C has it, this is a ValueError, so deinit() that first.
     """

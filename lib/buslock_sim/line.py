@@ -4,6 +4,8 @@
 class Line:
     """SCL or SDA: low if a chip or a pin pulls it low, else high by its pull-up."""
 
+    latch = 1  # what a pin drives that was given no value
+
     def __init__(self, wire, name):
         self.wire = wire
         self.name = name

@@ -2,10 +2,10 @@
 
 
 class Pin:
-    """Pin(wire.sda, Pin.OPEN_DRAIN, value=1): the methods of machine.Pin, on SCL or SDA of a Wire.
+    """Pin(wire.sda, Pin.OPEN_DRAIN, value=1): the methods of machine.Pin, on a line of a wire.
 
-    Without a mode the pin is left as it is. A mode makes it GPIO: the I2C peripheral is cut off until it is made or
-    initialised again, as on the ports that share pins by a multiplexer.
+    Without a mode the pin is left as it is. On SCL or SDA of a Wire a mode makes it GPIO: the I2C peripheral is cut off
+    until it is made or initialised again, as on the ports that share pins by a multiplexer.
     """
 
     IN = 0
@@ -19,7 +19,7 @@ class Pin:
             raise TypeError("a Pin needs a line of a wire, like wire.scl, not %s" % type(line).__name__)
         self._line = line
         self._mode = self.IN
-        self._value = 1
+        self._value = line.latch
         if mode != -1 or pull != -1 or value is not None:
             self.init(mode, pull, value=value)
 

@@ -130,6 +130,10 @@ class Task(Future):
         """Whether a CancelledError is on its way to it."""
         return self.must_cancel or self.waits_for is not None and self.waits_for.cancelled()
 
+    def is_ready(self):
+        """Whether it is about to take a step."""
+        return any([handle.task is self for handle in loop.ready])
+
     def wake_up(self, future):
         try:
             future.result()

@@ -109,11 +109,6 @@ class Ledger:
                 earlier += [other.record for other in self._asked[:i] if other.claim.precedes(ask.claim)]
         return holders, earlier
 
-    def is_late(self, record):
-        """Whether it asks for something, and its time for that is over."""
-        asks = [ask for ask in self._asked if ask.record is record and ask.limit is not None]
-        return any([self._world.passed(ask.since) >= ask.limit for ask in asks])
-
     def _spent(self, ask):
         return ask.limit and min(ask.limit, self._world.passed(ask.since))
 

@@ -105,6 +105,10 @@ class Task:
         """Whether a CancelledError is on its way to it."""
         return self.data is CancelledError or isinstance(self.data, CancelledError)
 
+    def is_ready(self):
+        """Whether it is about to take a step."""
+        return self in core._task_queue.tasks and core.due(self) == 0
+
     def place(self):
         if not self.state:
             return "done"

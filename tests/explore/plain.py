@@ -18,7 +18,6 @@ class Request:
         self.got = []  # keys held
         self.granted = False  # the key that was asked for last, or ALL, is held
         self.doomed = False  # cancelled, and not gone yet
-        self.late = False  # its time is over, and it is not gone yet
 
     def wants(self):
         return ALL if self.keys is ALL else self.keys[len(self.got)]
@@ -82,9 +81,9 @@ class PlainTable:
     def __len__(self):
         return len(set(self.holders) | set(self.lines)) + len(self.gate) + (self.all is not None)
 
-    def is_deadlock(self, request):
-        """Whether the request waits for its own task, directly or over others. A task whose request is doomed or late
-        waits for nothing; but those behind it wait for that request to go."""
+    def is_deadlock(self, request, is_ready):
+        """Whether the request waits for its own task, directly or over others. A holder that is ready to run waits for
+        nothing; but those behind it in line wait for its request to go."""
         seen = []
         left = [request]
         while left:
@@ -92,7 +91,7 @@ class PlainTable:
                 if other.task == request.task:
                     return True
                 for each in self.requests:
-                    waits = not each.granted and (each is other or not each.doomed and not each.late)
+                    waits = not each.granted and (each is other or not is_ready(each.task))
                     if each.task == other.task and waits and each not in seen:
                         seen.append(each)
                         left.append(each)

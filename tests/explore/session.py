@@ -42,6 +42,7 @@ class Session:
         self._world = world = World(library, None, False)
         self._model = library.model
         self._plain = PlainTable()
+        self._ready = None
         self.table = world.watch(library.LockTable("t"))
         self._boxes = []
         self._held = [[] for _ in range(TASKS)]  # per task: (hold, request)
@@ -102,9 +103,6 @@ class Session:
         elif name == "time":
             if "t" in self._model.options():
                 self._model.perform("t")
-                for request in self._asked:
-                    if request is not None and request.limit is not None:
-                        request.late = self._world.passed(request.since) >= request.limit
         elif name == "cancel":
             self._cancel(int(words[1]))
         else:
@@ -144,7 +142,10 @@ class Session:
         for record, request in zip(self._records, self._asked):
             if record.task is task and request is not None and not request.doomed:
                 self._plain.ran(request)
+        # A task that is told of a deadlock has given back what it had when it can say so, and woken others by that.
+        self._ready = [record.task.is_ready() for record in self._records]
         self._model.perform("r")
+        self._ready = None
         check_step(self._world)
         self._look("after a step")
 
@@ -157,9 +158,12 @@ class Session:
         for request in self._plain.requests:
             if request is self._asked[request.task] and request.is_complete():
                 self._wrong("task %d should have %r", request.task, request.keys)
-            if not request.granted and not request.doomed and self._plain.is_deadlock(request):
+            if not request.granted and not request.doomed and self._plain.is_deadlock(request, self._is_ready):
                 self._wrong("task %d waits for itself, and was not told", request.task)
         self._look("when all is quiet")
+
+    def _is_ready(self, i):
+        return self._records[i].task.is_ready() if self._ready is None else self._ready[i]
 
     def _wrong(self, text, *values):
         raise AssertionError(text % values)
@@ -213,8 +217,6 @@ class Session:
         if not forbidden:
             self._asked[i] = request = self._plain.ask(i, keys, shared)
             self._plain.ran(request)
-            request.since = start
-            request.limit = limit
         entered = False
         try:
             await hold.__aenter__()
@@ -228,7 +230,7 @@ class Session:
                 world.complain("reentry: task %d was told of one", i)
             self._say("%d holds it already", i)
         except errors.WouldDeadlock:
-            if request is None or not self._plain.is_deadlock(request):
+            if request is None or not self._plain.is_deadlock(request, self._is_ready):
                 world.complain("cycle: there is none, and task %d was told of one", i)
             self._say("%d would deadlock", i)
         except self.library.CancelledError:

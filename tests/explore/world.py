@@ -139,8 +139,8 @@ class World:
     def is_deadlock(self, record):
         """Whether what the task asks for waits, over others or directly, for what the task holds.
 
-        A holder that is being cancelled, or whose time is over, waits for nothing. But those behind it in line wait for
-        it to go: whether they would come through without it is not looked at (and the library does not either).
+        A holder that is ready to run, as one that is being cancelled is, waits for nothing. But those behind it in line
+        wait for it to go: whether they would come through without it is not looked at (nor does the library).
         """
         seen = []
         left = [record]
@@ -150,14 +150,11 @@ class World:
                 holders, earlier = ledger.blockers(other)
                 if record in holders or record in earlier:
                     return True
-                for blocker in [each for each in holders if not self._is_on_its_way(each)] + earlier:
+                for blocker in [each for each in holders if not each.task.is_ready()] + earlier:
                     if blocker not in seen:
                         seen.append(blocker)
                         left.append(blocker)
         return False
-
-    def _is_on_its_way(self, record):
-        return record.task.condemned() or any([ledger.is_late(record) for ledger in self.ledgers])
 
     def log(self, text, *values):
         if self.verbose:

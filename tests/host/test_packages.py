@@ -1,10 +1,13 @@
 """What installers read: package-*.json for mip, manifest.py for freezing, and the layout of a CircuitPython bundle."""
 
 import json
+import os
+import subprocess
+import tomllib
 
 import pytest
 
-from tools import deploy_build, deploy_packages, environment, package
+from tools import deploy_build, deploy_circuitpython, deploy_packages, environment, package
 
 WAY_OUT = "package-*.json is out of date: python3 tools/deploy_packages.py"
 ROOT = environment.ROOT
@@ -105,3 +108,48 @@ def test_manifest_freezes_the_library():
     assert description
     assert version == package.version(), "manifest.py has another version than lib/buslock/__init__.py"
     assert license == "MIT"
+
+
+BOARD = """
+from buslock_sim import BusioI2C, Thermometer, Wire
+wire = Wire()
+wire.attach(0x48, Thermometer(21.5))
+
+def I2C():
+    return BusioI2C(wire)
+"""
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("circuitpython")
+    deploy_circuitpython.write(folder)
+    return folder
+
+
+def test_circuitpython_layout(bundle):
+    """What circuitpython-build-tools look for: one package, named in pyproject.toml, at the top; examples; requirements."""
+    told = tomllib.loads((bundle / "pyproject.toml").read_text())
+    assert told["tool"]["setuptools"]["packages"] == ["buslock"]
+    assert told["project"]["version"] == package.version()
+    assert told["project"]["dependencies"] == (bundle / "requirements.txt").read_text().split()
+    assert {path.stem for path in (bundle / "buslock").iterdir()} == set(deploy_build.modules())
+    examples = [path.name for path in (bundle / "examples").iterdir()]
+    assert "buslock_simpletest.py" in examples
+    assert all(name.startswith("buslock_") for name in examples)
+
+
+def test_circuitpython_simpletest_runs(bundle, tmp_path):
+    """With Adafruit's asyncio, and a `board` whose I2C is a simulated busio.I2C."""
+    (tmp_path / "board.py").write_text(BOARD)
+    environment.ensure("demo", "adafruit")
+    folders = [bundle, tmp_path, ROOT / "lib", environment.FOLDERS["adafruit"], ".frozen"]
+    done = subprocess.run(
+        [*environment.vm(), str(bundle / "examples" / "buslock_simpletest.py")],
+        env={**os.environ, "MICROPYPATH": ":".join(map(str, folders))},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("temperature b'\\n\\xc0'") == 3
+    assert done.stdout.count("identity b'\\x01\\x17'") == 3

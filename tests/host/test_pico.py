@@ -113,6 +113,7 @@ def test_what_tests_report_from_the_board(tmp_path, monkeypatch):
     needs_pico()
     (tmp_path / "test_trouble.py").write_text(TROUBLE)
     monkeypatch.setattr(runtimes.ALL["pico"], "patience", 1.0)
+    monkeypatch.setattr(jobs, "LOAD_LIMIT", 300.0)
     monkeypatch.setattr(jobs, "INTERRUPT_LIMIT", 30.0)
     tests = ["test_passes", "test_fails", "test_skips", "test_hangs"]
     job = jobs.Job(

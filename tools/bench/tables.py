@@ -1,6 +1,7 @@
 """Operations of 1 ms over some keys: a table, plain counted asyncio.Locks in a dict, and one lock for everything.
 
-All operations are asked for at the same time. Times are of the whole, so `us` is for all operations together.
+Once by as many tasks as there are operations, all at once, and once by as many workers as there are keys. Times are of
+the whole, so `us` is for all operations together.
 """
 
 import asyncio
@@ -57,23 +58,39 @@ async def by_one_lock(key):
         await work(key)
 
 
-def everything(operation):
-    async def all_at_once(_):
-        await asyncio.gather(*[operation(i % KEYS) for i in range(OPERATIONS)])
+def everything(operation, tasks):
+    """A piece: all operations, each of so many tasks doing its share."""
+
+    async def worker(first):
+        for i in range(first, OPERATIONS, tasks):
+            # Each time another key, so that the workers meet.
+            await operation((i + i // tasks * 7) % KEYS)
+
+    async def all_of_them(_):
+        await asyncio.gather(*[worker(i) for i in range(tasks)])
         assert not len(table) and not counted
 
-    return all_at_once
+    return all_of_them
+
+
+async def side_by_side(prefix, tasks):
+    pieces = {"dict": everything(by_counted_lock, tasks), "table": everything(by_table, tasks)}
+    times = await compare(pieces, rounds=RUNS, batch=1)
+    for name in pieces:
+        report(prefix + name, times[name], times["dict"], batch=1)
+    pieces = {
+        "table": everything(by_table, tasks),
+        "one_key": everything(by_one_key, tasks),
+        "one_lock": everything(by_one_lock, tasks),
+    }
+    times = await compare(pieces, rounds=SLOW_RUNS, batch=1)
+    for name in ("one_key", "one_lock"):
+        report(prefix + name, times[name], times["table"], batch=1)
 
 
 async def main():
-    pieces = {"dict": everything(by_counted_lock), "table": everything(by_table)}
-    times = await compare(pieces, rounds=RUNS, batch=1)
-    for name in pieces:
-        report("tables." + name, times[name], times["dict"], batch=1)
-    pieces = {"table": everything(by_table), "one_key": everything(by_one_key), "one_lock": everything(by_one_lock)}
-    times = await compare(pieces, rounds=SLOW_RUNS, batch=1)
-    for name in ("one_key", "one_lock"):
-        report("tables." + name, times[name], times["table"], batch=1)
+    await side_by_side("tables.", OPERATIONS)
+    await side_by_side("tables.workers.", KEYS)
     figure("tables.overlaps", [("count", overlaps)])
 
 

@@ -50,7 +50,9 @@ def check(folder: Path) -> int:
             print(f"{path.relative_to(ROOT)}:{start}: {item['message']} ({item.get('rule', 'syntax')})")
     for name, text in sorted(unused):
         print(f"tools/types/sources.py: {name} has no longer a message like {text}")
-    print(f"{bad} errors. An attribute that a class gets from outside is declared in the stub of its module.")
+    if bad:
+        print("An attribute that a class is given from outside is declared in the stub of its module.")
+    print(f"{bad} errors")
     return 1 if bad or unused else 0
 
 

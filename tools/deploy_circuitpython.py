@@ -1,0 +1,89 @@
+"""The library laid out as CircuitPython's community bundle wants a library: prepared, not published.
+
+python3 tools/deploy_circuitpython.py [FOLDER]      writes build/circuitpython
+
+buslock/                          the package, at the top; without what only CPython uses
+examples/buslock_simpletest.py    one short program that says how it is used
+pyproject.toml, requirements.txt  from which circup knows what else to install
+README.md, LICENSE
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
+
+from tools import deploy_build, package  # noqa: E402
+
+REQUIREMENTS = ("adafruit-circuitpython-asyncio", "adafruit-circuitpython-ticks")
+SIMPLETEST = '''\
+# SPDX-License-Identifier: MIT
+"""Two tasks read the same sensor, each when it likes; the bus sees to it that one speaks at a time."""
+
+import asyncio
+
+import board
+
+from buslock import BusError, I2CBus
+
+bus = I2CBus(board.I2C)  # made on first use
+sensor = bus.device(0x48)
+
+
+async def read(name, register, every_s):
+    for _ in range(3):
+        try:
+            print(name, await sensor.read_register(register, 2))
+        except BusError as error:
+            print(name, error)
+        await asyncio.sleep(every_s)
+
+
+async def main():
+    await asyncio.gather(read("temperature", 0x00, 0.2), read("identity", 0x0F, 0.3))
+
+
+asyncio.run(main())
+'''
+PYPROJECT = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "circuitpython-buslock"
+description = "I2C, SPI and UART shared between asyncio tasks"
+version = "{version}"
+readme = "README.md"
+license = {{ text = "MIT" }}
+keywords = ["circuitpython", "asyncio", "i2c", "spi", "uart", "lock"]
+dependencies = [{dependencies}]
+
+[tool.setuptools]
+packages = ["buslock"]
+"""
+
+
+def write(folder: Path) -> None:
+    """Writes the layout; what was in the folder's `buslock` and `examples` before is removed."""
+    for name in ("buslock", "examples"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+    for name, data in deploy_build.sources(deploy_build.modules()).items():
+        (folder / name).write_bytes(data)
+    (folder / "examples" / "buslock_simpletest.py").write_text(SIMPLETEST)
+    dependencies = ", ".join(f'"{name}"' for name in REQUIREMENTS)
+    (folder / "pyproject.toml").write_text(PYPROJECT.format(version=package.version(), dependencies=dependencies))
+    (folder / "requirements.txt").write_text("".join(f"{name}\n" for name in REQUIREMENTS))
+    for name in ("README.md", "LICENSE"):
+        if (ROOT / name).exists():
+            shutil.copyfile(ROOT / name, folder / name)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "circuitpython"
+    write(target)
+    print(f"-- {target}: copy its folder buslock into lib on CIRCUITPY, or give it to circuitpython-build-bundles")
