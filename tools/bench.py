@@ -9,7 +9,7 @@ from pathlib import Path
 from tools import bench_chart, bench_figures, bench_places, environment
 
 HELP = """Measures the library against asyncio's own locks and the raw calls, on Unix MicroPython, CPython and, where a
-firmware image is at hand (PICO_UF2), the emulated Pico. Judge by the ratios: the machine is never quiet. A limit that is
+firmware image is at hand (PICO_UF2), the emulated Pico. Judge by the ratios: no machine is quiet. A limit that is
 missed is shown; the exit code tells of it with --strict only."""
 # Short ones first: on a slow machine there is something to read soon.
 PROGRAMS = ("locks", "waits", "lazies", "registers", "transfers", "leaks", "growth", "tables")
@@ -52,7 +52,7 @@ def run(args) -> int:
     for heading, lines in (("limits missed", misses), ("programs that failed", failures)):
         if lines:
             print(f"\n{heading}:\n  " + "\n  ".join(lines))
-    return 1 if failures or misses and args.strict else 0
+    return 1 if failures or (misses and args.strict) else 0
 
 
 def _take(line: str, results: dict) -> None:

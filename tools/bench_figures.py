@@ -76,7 +76,7 @@ SECTIONS: dict[str, list[Row]] = {
         Row("growth.in_line.asyncio", "bytes", "bytes of a waiting task, asyncio.Lock"),
     ],
     "many keys": [
-        Row("tables.table", "ratio", "1 ms each, all at once: table / dict of counted asyncio.Locks", _all(1.15, DESKS)),
+        Row("tables.table", "ratio", "1 ms each, all at once: table / dict of asyncio.Locks", _all(1.15, DESKS)),
         Row("tables.one_key", "ratio", "    one key for all / a key each", _all(20, DESKS), at_least=True),
         Row("tables.one_lock", "ratio", "    one asyncio.Lock for all / a key each"),
         Row("tables.workers.table", "ratio", "by workers: table / dict of asyncio.Locks", _all(1.15, DESKS)),
@@ -102,7 +102,7 @@ SECTIONS: dict[str, list[Row]] = {
         Row("registers.into", "ratio", "read_register_into / raw readfrom_mem_into"),
         Row("registers.write", "ratio", "write_register / raw writeto_mem"),
         Row("registers.session", "ratio", "read_register of a session / raw readfrom_mem"),
-        Row("registers.nothing.read", "us", "us of read_register without the raw call", less="registers.nothing.raw_read"),
+        Row("registers.nothing.read", "us", "us of read_register but the raw call", less="registers.nothing.raw_read"),
         Row("registers.nothing.into", "us", "us of read_register_into", less="registers.nothing.raw_into"),
         Row("registers.nothing.write", "us", "us of write_register", less="registers.nothing.raw_write"),
         Row("registers.nothing.session", "us", "us of read_register of a session", less="registers.nothing.raw_read"),
@@ -113,7 +113,7 @@ SECTIONS: dict[str, list[Row]] = {
     "SPI and UART": [
         Row("transfers.spi.write", "ratio", "SPI write of 4 bytes / raw with chip select"),
         Row("transfers.spi.both", "ratio", "SPI write_readinto of 4 bytes / raw with chip select"),
-        Row("transfers.spi.write", "us", "us of SPI write without the raw calls", less="transfers.spi.raw_write"),
+        Row("transfers.spi.write", "us", "us of SPI write but the raw calls", less="transfers.spi.raw_write"),
         Row("transfers.spi.write", "bytes", "bytes for SPI write"),
         Row("transfers.uart.exchange", "us", "us of a UART exchange more than polled", less="transfers.uart.raw"),
     ],

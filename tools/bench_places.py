@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 
 from tools import environment
@@ -31,26 +32,32 @@ class Place:
     def run(self, program: str, quick: bool, each: Callable[[str], None]) -> str | None:
         """Runs a program, each line of its output goes to `each`; None, or what went wrong."""
         command, variables = self.command(program, quick)
-        process = subprocess.Popen(
+        rest = []
+        with subprocess.Popen(
             command,
             cwd=ROOT,
             env={**os.environ, **variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-        )
-        assert process.stdout is not None
-        rest = []
-        try:
-            for line in process.stdout:
-                if line.startswith(("figure ", "skip ")):
-                    each(line)
-                else:
-                    rest.append(line)
-            code = process.wait(self.limit)
-        finally:
-            process.kill()
-        return "".join(rest) or f"it ended with {code}" if code else None
+        ) as process:
+            assert process.stdout is not None
+            alarm = threading.Timer(self.limit, process.kill)
+            alarm.start()
+            try:
+                for line in process.stdout:
+                    if line.startswith(("figure ", "skip ")):
+                        each(line)
+                    else:
+                        rest.append(line)
+                process.wait()
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                alarm.cancel()
+        code = process.returncode
+        return f"{''.join(rest)}it ended with {code}" if code else None
 
 
 class MicroPython(Place):

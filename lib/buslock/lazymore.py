@@ -71,7 +71,13 @@ def _look(lazy):
 
 
 def _lost(lazy):
-    """True if the task that makes it never will."""
+    """True if the task that makes it never will. One that was closing it in a replaced loop is forgotten."""
+    closers = lazy._closing
+    if closers is not None and closers._loop is not loop_id():
+        from .strays import gone
+
+        if gone(closers.maker):
+            lazy._closing = None
     if lazy.state != "starting":
         return False
     return lazy._loop is not loop_id() or lazy._task is not None and ended(lazy._task)

@@ -134,13 +134,15 @@ class Session:
         record = self._records[i]
         request = self._asked[i]
         if request is not None and not record.owed:
-            request.doomed = True
+            # On CPython the cancel of a task whose time is over already cannot be seen: such a one may be granted it yet,
+            # and passes it on.
+            request.doomed = self.library.runtime == "micropython" or not record.task.is_ready()
             record.owed = record.task.cancel()
 
     def _step(self):
         task = self._model.next_task()
         for record, request in zip(self._records, self._asked):
-            if record.task is task and request is not None and not request.doomed:
+            if record.task is task and request is not None and not task.condemned():
                 self._plain.ran(request)
         # A task that is told of a deadlock has given back what it had when it can say so, and woken others by that.
         self._ready = [record.task.is_ready() for record in self._records]

@@ -8,10 +8,9 @@ through which whatever falls among them has to search.
 import asyncio
 import gc
 
-from measure import BATCH, DESK, QUICK, ROUNDS, compare, figure, median, now, report, since
-
 from buslock.lock import Lock
 from buslock.table import LockTable
+from measure import BATCH, DESK, QUICK, ROUNDS, compare, figure, median, now, report, since
 
 FEW = 10
 MANY_KEYS = 5000 if DESK else 300
@@ -63,7 +62,7 @@ def among(live, name, keys):
 async def stop(tasks):
     for task in tasks:
         task.cancel()
-        try:
+        try:  # noqa: SIM105, no contextlib on boards
             await task
         except asyncio.CancelledError:
             pass

@@ -2,9 +2,8 @@
 
 import asyncio
 
-from measure import allocated, compare, report
-
 from buslock.lazy import Lazy
+from measure import allocated, compare, report
 
 thing = object()
 lazy = Lazy(lambda: thing)

@@ -7,10 +7,9 @@ same from run to run; how their steps fall together depends on the clock.
 
 import asyncio
 
+from buslock.lock import Lock
 from leak import TURNS, asyncio_lock, buslock_lock, lost
 from measure import DESK, QUICK, figure, sleep_ms, wait_for_ms
-
-from buslock.lock import Lock
 
 PROGRAMS = (60 if QUICK else 400) if DESK else (20 if QUICK else 60)
 TASKS = 4
@@ -50,7 +49,7 @@ async def user(kind, lock, plan):
     for limit, way, length in plan:
         try:
             await kind.acquire(lock, limit)
-        except asyncio.TimeoutError:
+        except asyncio.TimeoutError:  # noqa: UP041, no such builtin on MicroPython
             continue
         kind.acquisitions += 1
         try:

@@ -2,10 +2,9 @@
 
 import asyncio
 
-from measure import allocated, compare, report
-
 from buslock.lock import Lock
 from buslock.table import LockTable
+from measure import allocated, compare, report
 
 builtin = asyncio.Lock()
 lock = Lock()

@@ -7,10 +7,10 @@ all the rest, "nothing" is the same on a peripheral that does nothing, and on a 
 
 import asyncio
 
-import boards
+from buslock.i2c import I2CBus
 from measure import BATCH, DESK, allocated, compare, figure, median, report
 
-from buslock.i2c import I2CBus
+import boards
 
 ADDRESS = 0x76
 REGISTER = 0xD0  # 0xD0 and 0xD1 are read
@@ -94,9 +94,9 @@ def parts_for(i2c, device):
         async def checks(self, reg, nbytes, timeout_ms=None):
             me = device
             if not 0 <= reg <= me._last_register or nbytes < 1:
-                return None
+                return
             if timeout_ms is None:
-                return None
+                return
 
     same = Same()
 
@@ -160,7 +160,7 @@ async def side_by_side(prefix, i2c, device):
 async def main():
     i2c = boards.this_board().i2c()
     nothing = Nothing()
-    device, no_device = I2CBus(i2c).device(ADDRESS), I2CBus(nothing).device(ADDRESS)
+    device, no_device = I2CBus(i2c).device(ADDRESS), I2CBus(nothing).device(ADDRESS)  # pyright: ignore[reportArgumentType]
     await side_by_side("registers.", i2c, device)
     await side_by_side("registers.nothing.", nothing, no_device)
     await where_it_goes(nothing if DESK else i2c, no_device if DESK else device)

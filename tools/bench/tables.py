@@ -6,9 +6,8 @@ the whole, so `us` is for all operations together.
 
 import asyncio
 
-from measure import DESK, QUICK, compare, figure, report, sleep_ms
-
 from buslock.table import LockTable
+from measure import DESK, QUICK, compare, figure, report, sleep_ms
 
 OPERATIONS, KEYS = (1000, 50) if DESK else (60, 20)
 RUNS = 3 if QUICK else 9

@@ -3,7 +3,7 @@
 On a board, its first SPI (nothing need be connected) and its first UART with a partner that answers each line with a
 line, TX joined to RX for instance. On a desk, peripherals that take no time: what is left is the library's.
 """
-# pyright: reportAttributeAccessIssue=false
+# pyright: reportAttributeAccessIssue=false, reportMissingImports=false, reportArgumentType=false
 
 import asyncio
 
@@ -67,8 +67,9 @@ class Repeater:
 def peripherals():
     if DESK:
         return NoSPI(), NoPin(), Repeater()
-    import boards
     from machine import Pin
+
+    import boards
 
     board = boards.this_board()
     return board.spi(BAUDRATE), Pin(board.SPI_CS, Pin.OUT, value=1), board.uart(UART_BAUDRATE)

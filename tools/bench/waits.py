@@ -1,4 +1,4 @@
-"""Deadlines and hand-overs: acquire(timeout_ms=...) against wait_for_ms(lock.acquire(), ...), and one task after another.
+"""Deadlines and hand-overs: acquire(timeout_ms=...) against wait_for_ms(lock.acquire(), ...), one task after another.
 
 In "contended" and "handover" two tasks take turns: each holds the lock until the other has asked for it, so every
 acquire waits. The turn of the scheduler that this takes is in all figures alike.
@@ -6,10 +6,9 @@ acquire waits. The turn of the scheduler that this takes is in all figures alike
 
 import asyncio
 
-from measure import BATCH, allocated, compare, report, wait_for_ms
-
 from buslock.lock import Lock
 from buslock.table import LockTable
+from measure import BATCH, allocated, compare, report, wait_for_ms
 
 LIMIT = 10000
 
