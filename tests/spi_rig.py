@@ -98,8 +98,8 @@ class Machine:
 class Rig:
     """`pins`: one of PINS. `factory`: None for a ready object, "sync" or "async" for a function that makes one.
 
-    `chips`: (a, b) in place of two Echoes; `peripheral(wire)` makes another object than that of the port. `bus` has more
-    arguments of the bus.
+    `chips`: (a, b) in place of two Echoes; `peripheral(wire)` makes another object than that of the port. `bus` has
+    more arguments of the bus.
     """
 
     def __init__(self, port="rp2", pins=None, factory=None, chips=None, active=0, peripheral=None, **bus):

@@ -1,4 +1,4 @@
-"""Chips as in real programs on one SPI bus: a display, an SD card, a flash, thermocouples and a radio, shared by tasks."""
+"""Chips as in real programs on one SPI bus: a display, an SD card, a flash, thermocouples and a radio."""
 
 import asyncio
 
@@ -67,7 +67,7 @@ class Card:
 
 
 async def test_a_display_and_an_sd_card():
-    """A card and a display, with different speeds and modes, used at the same time by several tasks: no block is lost (E1)."""
+    """A card and a display with different speeds and modes, used at the same time: no block is lost (E1)."""
     for port in PORTS:
         card_chip, display_chip = SDCard(), Display(1024, modes=(3,))
         rig = Rig(port, chips=(card_chip, display_chip))
@@ -94,7 +94,7 @@ async def test_a_display_and_an_sd_card():
 
 
 async def test_a_flash_and_a_display():
-    """While a flash erases and programs, its task has its key and the display draws; nobody else reaches the flash (I1)."""
+    """While a flash erases and programs, its task keeps it, and the display draws (I1)."""
     for port in PORTS:
         flash_chip, display_chip = NORFlash(erase_ms=45, program_ms=2), Display(1024)
         rig = Rig(port, chips=(flash_chip, display_chip))
@@ -203,7 +203,7 @@ class DisplayDriver:
 
 
 async def test_two_unmodified_drivers():
-    """A driver that sets the clock up once and one that does so before each write, in call(): both get their own (E4)."""
+    """A driver that sets the clock once and one that does so before each write: both get their own (E4)."""
     for port in MACHINE:
         radio_chip, display_chip = Radio(), Display(64, modes=(3,))
         rig = Rig(port, chips=(radio_chip, display_chip))

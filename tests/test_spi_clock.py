@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import TransferError
-from spi_rig import BUSIO, MACHINE, PORTS, SOME, Echo, Rig, rigs, sleep, use_wire
+from spi_rig import BUSIO, MACHINE, PORTS, SOME, Echo, Rig, sleep, use_wire
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -110,7 +110,7 @@ async def test_no_configuration_within_a_section():
 
 
 async def test_what_a_driver_has_set_does_not_last():
-    """After a driver that calls init() itself, in call() or under hold(wire=True), the next device has its own again (E4)."""
+    """After a driver that calls init() itself the next device has its own clock again (E4)."""
     for port in MACHINE + BUSIO:
         rig = Rig(port, chips=fast_and_slow())
         fast, slow = declare(rig)

@@ -1,4 +1,4 @@
-"""CS comes home in every exit: transfers, pins and bus calls that fail, cancellation at every point, blocks that raise."""
+"""CS comes home in every exit: transfers, pins and calls that fail, cancellation at every point, blocks that raise."""
 
 import asyncio
 
@@ -65,7 +65,7 @@ async def all_is_well(rig, a, b):
 
 
 async def test_a_transfer_that_fails_at_any_byte():
-    """Whichever byte of a transfer fails: a TransferError, CS idle at once, nothing held, the next operation right (E9)."""
+    """Whichever byte of a transfer fails: a TransferError, CS idle at once, the next operation right (E9)."""
     for port in PORTS:
         for n in range(OPERATIONS - 1):
             for at in (None, 0, 1, 2):
@@ -83,7 +83,7 @@ async def test_a_transfer_that_fails_at_any_byte():
 
 
 async def failing_at_every_call(port, n, after, error, warm, check):
-    """Operation n with its first, second, ... call of a pin or of the bus object failing; `check` looks at each error."""
+    """Operation n with each call of a pin or of the bus object failing in turn; `check` looks at each error."""
     at = 0
     while True:
         at += 1
@@ -111,8 +111,8 @@ async def failing_at_every_call(port, n, after, error, warm, check):
 
 
 async def test_every_call_that_fails():
-    """Each call of a pin or of the bus object fails once, before or after it has done its work: the next operation of
-    either device is right, however the first left the bus, and the error is one of ours."""
+    """Each call of a pin or of the bus object fails once, before or after it has done its work: the error is one of
+    ours, and the next operation of either device is right."""
 
     def check(failed, rig, at):
         # A call whose failure does no harm may be swallowed, as that of unlock(); what is raised is ours.
@@ -139,7 +139,7 @@ async def test_every_call_that_raises_something_else():
 
 
 async def test_a_chip_select_that_cannot_be_driven_idle():
-    """If CS cannot be driven idle the bus is dirty: it is driven again before anybody's next transfer, or nothing moves."""
+    """If CS cannot be driven idle the bus is dirty: it is driven again before the next transfer, or nothing moves."""
     for port in PORTS:
         for operate in (lambda: a.write(b"\x01"), lambda: select_and_write(a), lambda: select_in_a_session(a)):
             rig = Rig(port)
@@ -189,7 +189,7 @@ async def test_a_block_that_raises():
 
 
 async def test_cancelled_at_every_step():
-    """An operation cancelled at any step of its way leaves CS idle at once, nothing held, and the next one right (E9)."""
+    """An operation cancelled at any step leaves CS idle at once, nothing held, and the next one right (E9)."""
     for port in PORTS:
         for n in range(OPERATIONS):
             for obstacle in (nothing, lambda rig, a, b: use_key(a, 1), lambda rig, a, b: use_wire(b, 1)):

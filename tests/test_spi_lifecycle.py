@@ -238,7 +238,7 @@ async def test_closed_buses_give_the_peripheral_back():
 
 
 async def test_reset_drops_everything():
-    """reset() in the middle of anything: CS is idle, what was held is dead, waiters get BusClosed, the next use is right."""
+    """reset() in the middle of anything: CS is idle, what was held is dead, waiters get BusClosed."""
     for port in PORTS:
         for hold in (use_key, use_wire, hold_selected, hold_session_selected):
             rig, setup, a, b = rig_with_setup(port)
@@ -372,7 +372,7 @@ async def test_a_second_bus_after_the_first_is_closed():
 
 
 async def test_a_set_up_cancelled_at_every_step():
-    """The first callers cancelled at any step of a set-up: CS idle at rest, and the next caller finds it done or does it."""
+    """A first caller cancelled at any step of a set-up: the next one finds it done, or does it."""
     for port in SOME:
         step = 0
         while True:

@@ -267,7 +267,7 @@ async def test_a_display_in_the_background():
 
 
 async def test_code_outside_at_random():
-    """Code outside that takes the lock at random times, for a while each: everybody gets through, in order per device."""
+    """Code outside that takes the lock at random times, for a while each: everybody gets through."""
     for port in BUSIO:
         rig, pin, a, b = busio_rig(port)
         spi = rig.made[0]

@@ -168,7 +168,7 @@ async def enter_again(selection):
 
 
 async def test_a_selection_released_early():
-    """release() ends a selection at once: CS idle, wire and key free, its operations dead; leaving the block is silent."""
+    """release() ends a selection at once: CS idle, wire and key free; leaving the block is silent."""
     for rig in rigs():
         a, b = rig.devices()
         selection = a.select()

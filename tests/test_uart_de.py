@@ -28,11 +28,17 @@ async def all_is_well(rig):
 
 
 async def test_de_around_a_transmission():
-    """Nothing that is sent is lost for a DE that goes idle too soon, nothing that comes for one that goes too late (F1)."""
+    """Nothing that is sent is lost by a DE that drops too soon, nothing that comes by one that drops too late (F1)."""
     for port in WITH_DE:
         for de_active in (0, 1):
             for baudrate in (1200, 9600, 115200):
-                rig = Rig(port, nodes=lambda: (Liner(1, delay_ms=4), Liner(2, delay_ms=4)), de=True, de_active=de_active, baudrate=baudrate)
+                rig = Rig(
+                    port,
+                    nodes=lambda: (Liner(1, delay_ms=4), Liner(2, delay_ms=4)),
+                    de=True,
+                    de_active=de_active,
+                    baudrate=baudrate,
+                )
                 one, two = rig.bus.device(1), rig.bus.device(2)
                 for phase_us in range(0, 2000, 260):
                     clock.busy_us(phase_us)

@@ -1,4 +1,4 @@
-"""Replies that do not come, come late, cut, noisy or twice, and exchanges that are interrupted: the next one is right."""
+"""Replies that do not come, come late, cut or noisy, and exchanges that are interrupted: the next one is right."""
 
 import asyncio
 
@@ -46,7 +46,7 @@ async def all_is_well(rig):
 
 
 async def test_silence():
-    """A node that does not answer is NoReply, with a number and a text that say what to look at; the line is free (A8)."""
+    """A node that does not answer is NoReply, whose text says what to look at; the line is free (A8)."""
     for rig in rigs(name="rs485"):
         one = rig.bus.device(1)
         rig.a.fail("silent")
@@ -364,7 +364,7 @@ async def failing_at_every_call(port, n, after, error, check):
 
 
 async def test_every_call_that_fails():
-    """Each call of the UART fails once, before or after it has done its work: TransferError, and the next one is right."""
+    """Each call of the UART fails once, before or after its work: the error is ours, and the next one is right."""
 
     def check(failed):
         # A call whose failure does no harm may be swallowed, as that of flush(); what is raised is ours.

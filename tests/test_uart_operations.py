@@ -2,7 +2,7 @@
 
 import asyncio
 
-from buslock import LockTimeout, NotCovered, NotHeld, NoReply, Reentry, TransferError, UARTBus, hold
+from buslock import LockTimeout, NoReply, NotCovered, NotHeld, Reentry, TransferError, UARTBus, hold
 from buslock_sim import UART, Servo, UartLine
 from support import clock
 from support.turns import raises, raises_async, turns
@@ -225,7 +225,7 @@ async def test_timeout_ms_is_for_the_queue():
 
 
 async def test_one_dead_node_of_several():
-    """With a node that is dead, the others' exchanges take longer to be begun, and none of them fails for that."""
+    """With a dead node the others' exchanges take longer to be begun, and none of them fails for that."""
     for port in SOME:
         rig = Rig(port)
         done = []
@@ -249,7 +249,7 @@ async def test_one_dead_node_of_several():
 
 
 async def test_bad_arguments():
-    """One of nbytes, until and frame must be right; requests are buffers that are not empty; nothing is sent or held."""
+    """One of nbytes, until and frame must be right; requests are buffers that are not empty; nothing is sent."""
     for port in SOME:
         rig = Rig(port, max_reply=20)
         node = rig.bus.device(1)
@@ -336,7 +336,7 @@ async def test_one_bus_object_for_one_uart():
 
 
 async def test_stale_input_is_drained():
-    """What has come before a request is not taken for its reply: `unsolicited` gets it, or it is dropped and counted."""
+    """What has come before a request is not taken for its reply: `unsolicited` gets it, or it is dropped, counted."""
     for port in PORTS:
         given = []
         for unsolicited in (None, given.append):

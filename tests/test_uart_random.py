@@ -86,7 +86,7 @@ async def check_exchanges(port, n):
 
 
 async def test_500_exchanges():
-    """500 exchanges of five tasks over four nodes, 5 % each of the replies lost, late, cut and noisy: no wrong answer."""
+    """500 exchanges over four nodes, with 5 % each of the replies lost, late, cut and noisy: no wrong answer."""
     await check_exchanges("rp2", 500)
 
 
@@ -96,7 +96,7 @@ async def test_500_exchanges_on_busio():
 
 
 async def test_10000_exchanges():
-    """10,000 exchanges of five tasks over four nodes, 5 % each of the replies lost, late, cut and noisy: no wrong answer."""
+    """10,000 exchanges over four nodes, with 5 % each of the replies lost, late, cut and noisy: no wrong answer."""
     await check_exchanges("rp2", 10000)
 
 

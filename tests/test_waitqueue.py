@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import LockTimeout, QueueFull
-from buslock._rt import current_task
+from buslock._rt import current_task, loop_id
 from buslock.waitqueue import WaitQueue, _waiting, check_ms, wait
 from support import clock
 from support.turns import raises, raises_async, turns
@@ -14,22 +14,24 @@ CLOCK = "virtual"
 class Baton(WaitQueue):
     """The least that can be waited for: one holder at a time."""
 
-    def __init__(self, max_waiters=None):
-        super().__init__(max_waiters)
-        self.holder = None
-        self._counts = {}
+    name = "baton"
+    holder = None
 
-    def _label(self):
-        return "baton"
+    def __init__(self, max_waiters=None):
+        self._loop = loop_id()
+        self._limit = max_waiters
 
     def _holders(self):
         return () if self.holder is None else (self.holder,)
+
+    def _stuck(self, waiting):
+        return self.holder in waiting
 
     def _advance(self):
         while self.holder is None and self._line:
             waiter = self._grant()
             if waiter is not None:
-                self.holder = waiter.holder
+                self.holder = waiter.task
 
     def _give_back(self, waiter):
         self.drop()
@@ -239,12 +241,13 @@ async def test_times_out_exactly():
     baton.drop()
 
 
-async def test_0_is_refused_at_once_and_counted():
-    """With 0 nobody stands in line: LockTimeout in the same turn, counted as a timeout and not as a wait."""
-    baton = Baton(max_waiters=0)
-    await baton.take()
-    error = await raises_async(LockTimeout, wait(baton, None, object(), 0))
-    assert "baton" in str(error)
-    assert baton._counts.get("timeouts") == 1
-    assert baton._counts.get("waits") is None
+async def test_0_is_refused_at_once():
+    """With 0 nobody stands in line, full or not: LockTimeout in the same turn, that names what was asked for."""
+    for max_waiters in (None, 0):
+        baton = Baton(max_waiters)
+        await baton.take()
+        error = await raises_async(LockTimeout, wait(baton, None, object(), 0))
+        assert "baton" in str(error)
     await raises_async(QueueFull, wait(baton, None, object(), 1))
+    assert not baton._line
+    assert not _waiting

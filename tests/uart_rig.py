@@ -1,6 +1,6 @@
 """A simulated UART with nodes, in the shape of every port: what the tests of UART are built on.
 
-Two nodes speak a protocol of lines: b"1:hello\n" is answered by node 1 with b"1=hello\n". A test ends with `rig.check()`.
+Two nodes speak a protocol of lines: "1:hello" is answered by node 1 with "1=hello". A test ends with `rig.check()`.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ sys.modules["time"] = BlockingTime()
 
 
 class Liner(Node):
-    """Answers b"1:hello\n" with b"1=hello\n"; `asked` is what it was asked. After a pause of 10 ms a line begins anew."""
+    """Answers the line "1:hello" with "1=hello"; `asked` is what it was asked. A pause of 10 ms ends it."""
 
     end_us = 0
 
@@ -111,8 +111,9 @@ class ReadChecked:
 
 
 class Rig:
-    """`nodes`: a function that makes others than two Liners. `factory`: None for a ready object, "sync" or "async" for a
-    function that makes one. `bus` has more arguments of the bus."""
+    """`nodes`: a function that makes others than two Liners. `factory`: None for a ready object, "sync" or "async" for
+    a function that makes one. `bus` has more arguments of the bus.
+    """
 
     def __init__(
         self, port="rp2", nodes=None, de=False, de_active=1, echo=False, baudrate=9600, factory=None, wrap=None, **bus

@@ -128,7 +128,7 @@ def bundle(tmp_path_factory):
 
 
 def test_circuitpython_layout(bundle):
-    """What circuitpython-build-tools look for: one package at the top, named in pyproject.toml; examples; requirements."""
+    """What circuitpython-build-tools look for: a package at the top that pyproject.toml names; requirements."""
     told = tomllib.loads((bundle / "pyproject.toml").read_text())
     assert told["tool"]["setuptools"]["packages"] == ["buslock"]
     assert told["project"]["version"] == package.version()

@@ -11,6 +11,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -21,6 +22,29 @@ from tools import environment  # noqa: E402
 from tools.pico import firmware  # noqa: E402
 
 TAKEN = 24 * 1024  # of an empty disk, by littlefs itself
+
+
+class Pace:
+    """Holds the board's clock back to real time. Idle, it would run ahead, and the board not wait for a slow host."""
+
+    STEP_NS = 1_000_000
+
+    def __init__(self, pico):
+        self._clock = pico.simulator.clock
+        self._alarm = self._clock.create_alarm(self._check)
+        self._start()
+        self._check()
+
+    def _start(self):
+        self._nanos, self._real = self._clock.nanos, time.monotonic()
+
+    def _check(self):
+        ahead = (self._clock.nanos - self._nanos) / 1e9 - (time.monotonic() - self._real)
+        if ahead > 0:
+            time.sleep(ahead)
+        else:
+            self._start()  # it is not to make up for the time in which it was too slow
+        self._alarm.schedule(self.STEP_NS)
 
 
 async def serve(image: Path, free_kb: int | None) -> None:
@@ -41,6 +65,7 @@ async def serve(image: Path, free_kb: int | None) -> None:
     await pico.boot()
     port = PtyInteractiveRepl(pico.cdc, pico.simulator, lambda status: None)
     await port.start()
+    Pace(pico)
     print(port.slave_path, flush=True)
     try:
         await pico.simulator.wait_for(stopped, None)
