@@ -1,8 +1,9 @@
-"""The models of tests/explore against the runtimes that they model: the same programs, the same events in the same order."""
+"""The models of tests/explore against the runtimes that they model: the same programs, the same order of events."""
 
 import asyncio
 import sys
 
+CLOCK = "virtual"
 CPYTHON = sys.implementation.name == "cpython"
 
 if CPYTHON:
@@ -26,14 +27,14 @@ class _Modelled:
     """Its model. Time goes on only when nothing else can happen."""
 
     if CPYTHON:
-        from explore.cpython_model import CancelledError
-        from explore.cpython_model import Task as create_task
+        from explore.cpython_model import asyncio as _modelled
+
+        create_task = staticmethod(_modelled.create_task)
+        CancelledError = _modelled.CancelledError
 
         @staticmethod
         def sleep(ms):
-            from explore.cpython_model import sleep
-
-            return sleep(ms / 1000)
+            return _Modelled._modelled.sleep(ms / 1000)
 
     else:
         from explore.micropython_model import CancelledError

@@ -1,37 +1,10 @@
 """Random sessions of a few tasks at a LockTable, held against a plain table: see tests/explore/session.py."""
 
-import sys
-
 from explore.library import Library
-from explore.session import Session, replay
+from explore.play import play, replay
 
 RUNTIMES = ("micropython", "cpython")
 SESSIONS = 60
-OPERATIONS = 40
-
-
-def numbers(seed):
-    """The same everywhere."""
-    while True:
-        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-        yield seed >> 8
-
-
-def play(library, seed):
-    chance = numbers(seed)
-    with library:
-        session = Session(library)
-        try:
-            for _ in range(OPERATIONS):
-                operations = session.possible()
-                # The first three let tasks run and time pass.
-                session.do(operations[next(chance) % (3 if next(chance) % 3 == 0 else len(operations))])
-            session.finish()
-        except AssertionError as error:
-            raise AssertionError("seed %d: %s\nsession: %s" % (seed, error, " | ".join(session.done[1:])))
-        finally:
-            session.close()
-    return session.events
 
 
 def test_sessions_on_the_model_of_micropython():

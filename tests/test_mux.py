@@ -202,6 +202,18 @@ async def test_a_select_that_fails():
         rig.check()
 
 
+async def test_a_control_byte_that_is_not_acknowledged():
+    """A NACK of the control byte is a select that failed, also where the port only returns a short count."""
+    for rig in with_mux():
+        zero, one = rig.channels[0].device(SENSOR), rig.channels[1].device(SENSOR)
+        await one.read_register(0, 1)
+        rig.chip.fail("nack", at=0)
+        error = await raises_async(NoAck, zero.read_register(0, 1))
+        assert "0x70" in error.args[1]
+        assert await zero.read_register(0, 1) == b"\x00"
+        rig.check()
+
+
 async def failing_scan(rig):
     await rig.channels[1].device(SENSOR).read_register(0, 1)
     rig.chip.fail("nack")
@@ -353,6 +365,15 @@ async def test_scan_of_the_bus_with_an_open_channel():
         await rig.channels[1].scan()
         assert await rig.bus.scan() == before
         assert await rig.channels[1].device(SENSOR).read_register(0, 1) == b"\x01"
+        rig.check()
+
+
+async def test_scan_with_a_multiplexer_that_is_not_there():
+    """A multiplexer that is declared and missing does not keep the bus from being scanned: scan() is how one finds out."""
+    for rig in with_mux():
+        before = await rig.bus.scan()
+        await raises_async(NoAck, rig.bus.mux(0x77).channel(0).device(SENSOR).read_register(0, 1))
+        assert await rig.bus.scan() == before
         rig.check()
 
 

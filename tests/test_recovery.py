@@ -420,6 +420,19 @@ async def test_an_automatic_recovery_inside_a_hold():
                 rig.a.hold_sda(5)
                 await raises_async(TransferError, session.read_register(1, 1))
                 assert await session.read_register(1, 1) == b"\x01"
+                # The same for a plain operation, a probe and a call under that hold.
+                for make in (
+                    lambda: rig.bus.device(A).read_register(1, 1),
+                    lambda: rig.bus.device(A).probe(),
+                    lambda: rig.bus.call(A, lambda: rig.wire.sda.level()),
+                ):
+                    rig.a.hold_sda(5)
+                    await raises_async(TransferError, session.read_register(1, 1))
+                    assert await make() in (b"\x01", True, 1)
+                # And one that finds it so at its first transfer.
+                rig.a.hold_sda(5)
+                await raises_async(TransferError, rig.bus.device(A).read_register(1, 1))
+                assert await session.probe() is True
             rig.check()
 
 

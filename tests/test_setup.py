@@ -363,6 +363,40 @@ async def test_inline_under_hold_all():
             rig.check()
 
 
+async def test_inline_for_several_tasks():
+    """Tasks that share the session of a hold_all find a due set-up run once, and none of them uses the device before."""
+    for rig in rigs(SHAPES):
+        sensor = Sensor(rig, ms=4)
+        async with rig.bus.hold_all() as regs:
+
+            async def child(n):
+                await sleep(n)
+                assert await regs.read_register(A, 0x20, 2) == b"\x11\x22"
+
+            await asyncio.gather(child(0), child(0), child(1), child(3))
+            await sensor.read()
+            assert sensor.runs == 1
+        rig.check()
+
+
+async def test_an_inline_set_up_that_shares_its_session():
+    """A set-up that is run inline may hand its session to tasks of its own, as one that is not may."""
+    for rig in rigs(SHAPES):
+        for inline in (False, True):
+            rig.bus._devices.pop(A, None)
+
+            async def setup(session):
+                await asyncio.gather(session.write_register(0x20, 0x11), session.write_register(0x21, 0x22))
+                await asyncio.create_task(session.write_register(0x22, 0x33))
+
+            device = rig.bus.device(A, setup=setup)
+            if inline:
+                async with rig.bus.hold_all() as regs:
+                    assert await regs.read_register(A, 0x20, 3) == b"\x11\x22\x33"
+            assert await device.read_register(0x20, 3) == b"\x11\x22\x33"
+            rig.check()
+
+
 async def test_a_queued_set_up_finds_it_done():
     """A set-up that waits for the key while another runs it inline under hold_all does not run it a second time."""
     for rig in rigs(SHAPES):

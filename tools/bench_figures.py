@@ -107,6 +107,13 @@ SECTIONS: dict[str, list[Row]] = {
         Row("registers.nothing.write", "us", "us of write_register", less="registers.nothing.raw_write"),
         Row("registers.nothing.session", "us", "us of read_register of a session", less="registers.nothing.raw_read"),
         Row("registers.nothing.read", "bytes", "bytes for read_register, without the result"),
+        Row(
+            "registers.nothing.read",
+            "bytes",
+            "    of which not its coroutine",
+            _all(0, MEMORY),
+            less="registers.nothing.made",
+        ),
         Row("registers.nothing.into", "bytes", "bytes for read_register_into"),
         Row("registers.nothing.write", "bytes", "bytes for write_register"),
     ],

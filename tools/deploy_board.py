@@ -89,7 +89,7 @@ class Board:
         printed = io.StringIO()  # mpremote prints what it got instead of an answer
         try:
             with contextlib.redirect_stdout(printed):
-                self.transport.enter_raw_repl(timeout_overall=limit)
+                self.transport.enter_raw_repl(timeout_overall=limit)  # pyright: ignore[reportArgumentType]
         except (*LOST, OSError):
             got = printed.getvalue().strip()
             self.close()

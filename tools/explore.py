@@ -23,11 +23,11 @@ elif catalogue.show(name, mode, trace):
 
 
 def add_arguments(parser):
-    parser.add_argument("scenario", nargs="*", help="names, or parts of names, such as locks.three_by_two (default: all)")
+    parser.add_argument("scenario", nargs="*", help="names or parts of them, such as locks.three_by_two (default: all)")
     parser.add_argument("--mode", action="append", help="micropython, cpython, micropython-any, cpython-any")
     parser.add_argument("--quick", action="store_true", help="only the set that runs in the tests")
     parser.add_argument("--vm", action="store_true", help="on Unix MicroPython instead of CPython")
-    parser.add_argument("--limit", type=int, default=0, metavar="STATES", help="give up a scenario after so many states")
+    parser.add_argument("--limit", type=int, default=0, metavar="STATES", help="give up after so many states")
     parser.add_argument("--replay", metavar="TRACE", help="run one schedule of one scenario in one mode, step by step")
     parser.add_argument("--list", action="store_true", help="name the scenarios and end")
 

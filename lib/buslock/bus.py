@@ -13,14 +13,13 @@ _serials = [0]
 class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
-    _modules = ("busmore",)
+    _modules = ("making", "busmore")
     debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
     _native = None  # asks whether the port's own lock is free, where it has one
     _awaits = False  # transfers are coroutines
     _lazy = None
-    _loop = None
     _thread = None
     _closing = None  # the line of those who wait for the end of a close
     _transfer = False  # a transfer runs: what is called now is called from an interrupt
@@ -41,6 +40,7 @@ class Bus:
         self._trace = trace
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}
+        self._loop = loop_id()
         self._renew()
         if callable(peripheral):
             self._factory = peripheral
@@ -48,6 +48,8 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
+            if not self._dirty:
+                self._raw = self._backend
 
     def __getattr__(self, name):
         """hold, hold_all, call, stats, aclose, reset and more: loaded on first use, methods from then on."""

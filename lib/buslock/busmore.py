@@ -11,7 +11,7 @@ from ._rt import (
     ticks_ms,
     ticks_us,
 )
-from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotCovered, Reentry
+from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, Reentry
 from .holding import left_of
 from .native import NativeLocked
 
@@ -23,8 +23,6 @@ METHODS = (
     "_configure_for_call",
     "_end_call",
     "_note_block",
-    "_make_now",
-    "_new_lazy",
     "_clean_now",
     "transaction",
     "script",
@@ -37,7 +35,6 @@ METHODS = (
     "aclose",
     "reset",
     "stats",
-    "_make",
     "_look",
     "_soil",
     "_clean",
@@ -126,18 +123,6 @@ def _note_block(bus, device, start):
         counts["longest_call_key"] = device._label()
 
 
-def _make_now(bus):
-    """The peripheral for a synchronous caller: NotCovered if making it takes a task."""
-    if bus._lazy is None:
-        bus._new_lazy()
-    if bus._lazy.state != "starting":
-        bus._lazy._start()
-    made = bus._lazy.peek()
-    if made is None:
-        raise NotCovered("%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name)
-    bus._backend = bus._wrap(made)
-
-
 def _clean_now(bus):
     """Clean without waiting; False if that takes more."""
     bus._dirty = False
@@ -190,28 +175,6 @@ def stats(bus):
     return stats
 
 
-async def _make(bus, timeout_ms):
-    """The peripheral, by the factory: at once, or by a shared task when it is async."""
-    if bus._lazy is None:
-        bus._new_lazy()
-    made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
-    if bus._backend is None:
-        bus._backend = bus._wrap(made)
-        bus._unmade = False
-
-
-def _new_lazy(bus):
-    from .lazy import Lazy
-
-    bus._lazy = Lazy(bus._factory, bus._close or _deinit)
-    bus._lazy.name = "making of " + bus.name
-
-
-def _deinit(peripheral):
-    if hasattr(peripheral, "deinit"):
-        peripheral.deinit()
-
-
 def _look(bus):
     """At the first use in a loop, while closing, and each time with `debug`."""
     if bus._closing and bus._closing._loop is not loop_id():
@@ -223,7 +186,7 @@ def _look(bus):
         raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)
     loop = loop_id()
     thread = thread_id()
-    if bus._loop is not None and bus._thread != thread and (bus.debug or is_running(bus._loop)):
+    if bus._thread is not None and bus._thread != thread and (bus.debug or is_running(bus._loop)):
         raise RuntimeError(
             "%s belongs to the loop of another thread: ask that loop to do it (see examples/other_core.py)" % bus.name
         )

@@ -11,7 +11,7 @@ class I2CBus(Bus):
     its `deinit()` does. `max_waiters` bounds the line of each address.
     """
 
-    _modules = ("i2cbus", "busmore")
+    _modules = ("making", "i2cbus", "busmore")
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with
@@ -40,7 +40,11 @@ class I2CBus(Bus):
         if device is None:
             if isinstance(addr, I2CDevice) and addr._bus is self:
                 return addr
-            self._devices[addr] = device = self._new_device(addr)
+            if type(addr) is int and 0 < addr <= 0x7F and not self._muxes:
+                device = I2CDevice(self, addr)
+            else:
+                device = self._new_device(addr)
+            self._devices[addr] = device
         return device
 
     def _session_of(self, device, hold):
@@ -85,7 +89,8 @@ class Operations:
                 raise device._failed(error)
             finally:
                 device._bus._transfer = False
-        device._refuse(reg, nbytes)
+        if type(reg) is not int or type(nbytes) is not int:
+            device._refuse(reg, nbytes)
         return await self._slow(timeout_ms, True, device._read_checked, reg, nbytes)
 
 
@@ -115,6 +120,12 @@ class I2CDevice(Operations, Device):
         if self._retries:
             return self._retrying(timeout_ms, self._retries if repeatable else 0, function, a, b)
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
+
+    def _read_checked(self, reg, nbytes):
+        try:
+            return self._read_register(reg, nbytes)
+        except OSError as error:
+            raise self._failed(error)
 
     def _read_register(self, reg, nbytes):
         # Few locals and no try: a frame of more than 11 words is allocated on MicroPython's heap.

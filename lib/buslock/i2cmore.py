@@ -24,7 +24,6 @@ METHODS = (
     "_refuse",
     "_failed",
     "_read_wide",
-    "_read_checked",
     "_retrying",
     "_i2c",
     "_home",
@@ -140,13 +139,6 @@ async def _do(me, timeout_ms, repeatable, function, a, b):
 
 def _read_wide(device, reg, nbytes):
     return device._bus._backend.readfrom_mem(device.address, reg, nbytes, addrsize=device._addrsize)
-
-
-def _read_checked(device, reg, nbytes):
-    try:
-        return device._read_register(reg, nbytes)
-    except OSError as error:
-        raise device._failed(error)
 
 
 def _read_register_into(device, reg, buf):

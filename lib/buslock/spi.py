@@ -10,7 +10,7 @@ class SPIBus(Bus):
     One bus object for one peripheral: a second one is refused (ValueError).
     """
 
-    _modules = ("spibus", "busmore")
+    _modules = ("making", "spibus", "busmore")
     _config = None  # (baudrate, polarity, phase, bits, firstbit) as last set; None: not known
 
     def __init__(self, spi, name=None, close=None, max_waiters=None, trace=None):

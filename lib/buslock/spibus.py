@@ -15,7 +15,7 @@ METHODS = (
     "_clean_now",
     "_configure_for_call",
     "_end_call",
-    "_prepare",
+
     "_configure_for",
     "_wire_left",
     "_forget",

@@ -12,7 +12,7 @@ class UARTBus(Bus):
     `unsolicited(bytes)` is given what comes and belongs to no exchange; without it that is dropped, and counted.
     """
 
-    _modules = ("uartbus", "busmore")
+    _modules = ("making", "uartbus", "busmore")
     _awaits = True
     _reply_ms = 0  # what an exchange that failed may still be answered within
 

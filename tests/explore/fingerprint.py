@@ -26,7 +26,6 @@ LEFT_OUT = (
 )
 
 
-
 class Fingerprint:
     """`passed(ticks)` is the time since then in ms."""
 

@@ -16,7 +16,7 @@ class Claim:
             return False
         if self.keys is ALL or other.keys is ALL:
             return True
-        return any([key in other.keys for key in self.keys])
+        return any(key in other.keys for key in self.keys)
 
     def precedes(self, later):
         """Whether, asked for first, it must be granted before `later`. Of several keys only the first counts: the
@@ -63,7 +63,8 @@ class Ledger:
         world.log("task %d has %r", record.number, claim)
         for other, held in self._held:
             if claim.excludes(held):
-                world.complain("exclusion: task %d got %r while task %d held %r", record.number, claim, other.number, held)
+                text = "exclusion: task %d got %r while task %d held %r"
+                world.complain(text, record.number, claim, other.number, held)
         mine = self._take_ask(record, claim)
         for ask in self._asked:
             if ask is mine:
@@ -91,7 +92,7 @@ class Ledger:
             world.complain("time: task %d gave up %r before its time", record.number, claim)
 
     def holds(self, record):
-        return any([holder is record for holder, _ in self._held])
+        return any(holder is record for holder, _ in self._held)
 
     def _take_ask(self, record, claim):
         for ask in self._asked:

@@ -15,17 +15,21 @@ class _Namespace:
     pass
 
 
-class _Inspect:
-    """What `_rt_cpython` needs of `inspect`, where that is not there."""
+class _Missing:
+    """What `_rt_cpython` needs of the modules that MicroPython does not have."""
 
     @staticmethod
     def isawaitable(x):
         return hasattr(x, "send") or hasattr(x, "__await__")
 
+    @staticmethod
+    def get_ident():
+        return 0
+
 
 class Library:
-    """`runtime` is "micropython" or "cpython"; `model` is its core or loop. `library.waitqueue` is that module, and so on.
-    `folder` is where the package is, if not on the path."""
+    """`runtime` is "micropython" or "cpython"; `model` is its core or loop. `library.waitqueue` is that module, and so
+    on. `folder` is where the package is, if not on the path."""
 
     def __init__(self, runtime, folder=None):
         self.runtime = runtime
@@ -59,12 +63,13 @@ class Library:
         stand_in.version = "model"
         package = __import__("buslock")
         if CPYTHON:
-            __import__("inspect")  # which needs the real sys
+            __import__("inspect")  # they need the real sys
+            __import__("threading")
         else:
             # The half for CPython imports `_rt` in the middle of its own import, which this VM does not find then.
             package._rt = _Namespace()
             package._rt.OUTSIDE = "(no task)"
-            sys.modules["inspect"] = _Inspect
+            sys.modules["inspect"] = sys.modules["threading"] = _Missing
         sys.modules["sys"] = stand_in
         try:
             self.rt = _module("_rt")
@@ -112,7 +117,7 @@ class Library:
 
 
 def _quietly(load):
-    """The boards' half of `_rt` makes a coroutine to look at its type, of which CPython would say that it is not awaited."""
+    """The boards' half of `_rt` makes a coroutine to look at its type; CPython would say that it was never awaited."""
     if not CPYTHON:
         load()
         return
@@ -128,7 +133,7 @@ def _module(name):
 
 
 def _is_ours(name):
-    return name == "asyncio" or name.startswith("asyncio.") or name == "buslock" or name.startswith("buslock.")
+    return name.split(".")[0] in ("asyncio", "buslock")
 
 
 def _taken(chosen):

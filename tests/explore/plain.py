@@ -35,10 +35,10 @@ class PlainTable:
         self.all = None  # the request that holds ALL
 
     def holds(self, task):
-        return any([each.got or each is self.all for each in self.requests if each.task == task])
+        return any(each.got or each is self.all for each in self.requests if each.task == task)
 
     def has(self, task, key):
-        return any([each.task == task and (each is self.all or key in each.got) for each in self.requests])
+        return any(each.task == task and (each is self.all or key in each.got) for each in self.requests)
 
     def ask(self, task, keys, shared=False):
         request = Request(task, keys, shared)
@@ -50,7 +50,7 @@ class PlainTable:
         """The request, granted; or None, and nothing has happened."""
         if self.all is not None or self.gate and not self.holds(task) or self.has(task, key) or key in self.lines:
             return None
-        if any([not (shared and holder.shared) for holder in self.holders.get(key, ())]):
+        if any(not (shared and holder.shared) for holder in self.holders.get(key, ())):
             return None
         return self.ask(task, [key], shared)
 
@@ -134,7 +134,7 @@ class PlainTable:
         line = self.lines[key]
         while line:
             first = line[0]
-            if any([not (first.shared and holder.shared) for holder in self.holders.get(key, ())]):
+            if any(not (first.shared and holder.shared) for holder in self.holders.get(key, ())):
                 return
             line.pop(0)
             if not first.doomed:

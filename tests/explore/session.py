@@ -52,7 +52,7 @@ class Session:
             self._boxes.append(_Mailbox(library, record.task))
         self.do("run")
 
-    # The state that decides which operations make sense.
+    # What decides which operations make sense.
 
     def is_idle(self, i):
         """Task i waits to be told something."""
@@ -61,29 +61,14 @@ class Session:
     def holds(self, i):
         return self._plain.holds(i)
 
-    def possible(self):
-        """The operations that make sense now."""
-        operations = ["step", "run", "time"]
-        for i in range(TASKS):
-            if not self.is_idle(i):
-                if self._asked[i] is not None and not self._records[i].owed:
-                    operations.append("cancel %d" % i)
-                continue
-            if self._held[i]:
-                operations.append("release %d" % i)
-            free = [name for name in NAMES if not self._plain.has(i, name)]
-            for name in NAMES:
-                for rest in ("", " 5", " 0", " shared", " shared 5") if name in free else ("",):
-                    operations.append("hold %d %s%s" % (i, name, rest))  # of what it holds: refused
-                for rest in ("", " shared"):
-                    operations.append("try %d %s%s" % (i, name, rest))
-            for rest in ("", " 5", " 0"):
-                operations.append("all %d%s" % (i, rest))
-            for j, name in enumerate(free):
-                for other in free[j + 1 :]:
-                    for rest in ("", " 5", " shared"):
-                        operations.append("many %d %s,%s%s" % (i, other, name, rest))
-        return operations
+    def has(self, i, name):
+        return self._plain.has(i, name)
+
+    def can_release(self, i):
+        return len(self._held[i]) > 0
+
+    def can_cancel(self, i):
+        return self._asked[i] is not None and not self._records[i].owed
 
     # What a session does.
 
@@ -134,8 +119,8 @@ class Session:
         record = self._records[i]
         request = self._asked[i]
         if request is not None and not record.owed:
-            # On CPython the cancel of a task whose time is over already cannot be seen: such a one may be granted it yet,
-            # and passes it on.
+            # On CPython the cancel of a task whose time is over already cannot be seen: such a one may be granted it
+            # yet, and passes it on.
             request.doomed = self.library.runtime == "micropython" or not record.task.is_ready()
             record.owed = record.task.cancel()
 
@@ -153,8 +138,9 @@ class Session:
 
     def _compare(self):
         for name in NAMES:
-            if self.table.waiters(name) != self._plain.waiting(name):
-                self._wrong("%d wait for %s, and should be %d", self.table.waiters(name), name, self._plain.waiting(name))
+            waiting = self.table.waiters(name)
+            if waiting != self._plain.waiting(name):
+                self._wrong("%d wait for %s, and should be %d", waiting, name, self._plain.waiting(name))
         if len(self.table) != len(self._plain):
             self._wrong("the table has %d entries and should have %d", len(self.table), len(self._plain))
         for request in self._plain.requests:
@@ -213,7 +199,7 @@ class Session:
             hold = self.table.hold_many(words[2].split(","), limit, shared)
         else:
             hold, keys = self.table.hold_all(limit), ALL
-        forbidden = self.holds(i) if keys is ALL else any([self._plain.has(i, key) for key in keys])
+        forbidden = self.holds(i) if keys is ALL else any(self._plain.has(i, key) for key in keys)
         start = world.now()
         request = None
         if not forbidden:
@@ -253,18 +239,3 @@ class Session:
 
     def _say(self, text, *values):
         self.events.append(text % values)
-
-
-def replay(library, text):
-    """Runs a session that was written down, operations separated by commas that stand alone or by line ends; the
-    events."""
-    with library:
-        session = Session(library)
-        try:
-            for operation in text.replace(" | ", "\n").split("\n"):
-                if operation.strip():
-                    session.do(operation.strip())
-            session.finish()
-        finally:
-            session.close()
-    return session.events

@@ -40,7 +40,7 @@ def _check_table(world, table):
                 world.complain("structure: the line of %r stands at %r", entry.key, key)
             if not entry.holds:
                 world.complain("structure: nobody holds %r and it is in the table", key)
-            if len(entry.holds) > 1 and not all([hold.shared for hold in entry.holds]):
+            if len(entry.holds) > 1 and not all(hold.shared for hold in entry.holds):
                 world.complain("structure: %r has more than one holder", key)
             if entry in table._pool:
                 world.complain("structure: the line of %r is in use and in the pool", key)

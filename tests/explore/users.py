@@ -4,6 +4,7 @@ from .ledger import ALL, Claim
 
 LOCK = Claim(("lock",))
 
+
 async def use(world, record, ledger, hold, claim, limit=None, inside=None):
     """One attempt at `hold`; with it, `await inside()` or one pause. Its end is the task's outcome; True if it came to
     hold."""

@@ -177,7 +177,9 @@ class World:
         if option[0] != "r":
             return False
         number = int(option[1:])
-        return 0 < number < len(self.records) and not _started(self.records[number]) and not _started(self.records[number - 1])
+        if not 0 < number < len(self.records):
+            return False
+        return not _started(self.records[number]) and not _started(self.records[number - 1])
 
     def perform(self, option):
         if option[0] == "c":
@@ -204,7 +206,7 @@ class World:
             record.outcome.append("cancelled")
         elif end is not None:
             self.complain("error: task %d ended with %r", record.number, end)
-        if not self.outlived and self._model.timers_left() and all([each.task.done() for each in self.records]):
+        if not self.outlived and self._model.timers_left() and all(each.task.done() for each in self.records):
             self.complain("at rest: a timer is left")
         if record.owed:
             self.complain("cancellation: task %d was cancelled and never saw it", record.number)

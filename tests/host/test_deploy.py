@@ -1,5 +1,6 @@
 """tools/deploy.py: against a board that is a folder, whose connection can be lost at any step; against ports that are
 busy, dead or not there; and against the emulated Pico's serial port."""
+# pyright: reportMissingImports=false
 
 import builtins
 import contextlib
@@ -38,7 +39,8 @@ class Disk:
 
     def __init__(self, root: Path, blocks: int = 100, lost_at: int | None = None):
         self.root, self.blocks, self.lost_at, self.steps = root, blocks, lost_at, 0
-        self.spoils = self.readonly = None
+        self.spoils = ""  # a file that is stored wrongly
+        self.readonly = False
 
     def path(self, name: str) -> Path:
         return self.root / name.lstrip("/")
@@ -128,7 +130,7 @@ class Transport:
 def board(disk: Disk, **about) -> Board:
     it = object.__new__(Board)
     it.port = Port("/dev/ttyTEST", "Board in FS mode", "123")
-    it.transport = Transport(disk)
+    it.transport = Transport(disk)  # pyright: ignore[reportAttributeAccessIssue]
     known = {
         "name": "micropython",
         "version": (1, 26, 1),
@@ -376,3 +378,36 @@ def test_full_disk_of_the_emulated_pico():
         done = command("--port", port, "--only", "errors", "--source")
         assert done.returncode == 1
         assert "the board's disk is full" in done.stderr
+
+
+def mpremote(port: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "mpremote", "connect", port, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        cwd=environment.ROOT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_install_paths_of_mpremote_on_the_emulated_pico(request, tmp_path):
+    """As README gives them: mount, mkdir and cp -r, mip from a local package file."""
+    needs_pico()
+    if not request.config.getoption("--all"):
+        pytest.skip("mpremote takes minutes to fill the emulated Pico's disk; its install paths are tried with --all")
+    used = "from buslock.errors import NoAck; import buslock; print(NoAck.__name__, buslock.__file__)"
+    part = tmp_path / "buslock"  # all modules would take as long again
+    part.mkdir()
+    for name in ("__init__.py", "errors.py"):
+        (part / name).write_bytes((deploy_build.LIBRARY / name).read_bytes())
+    with emulated_port() as port:
+        assert "NoAck buslock/__init__.py" in mpremote(port, "mount", "lib", "exec", used)
+        mpremote(port, "mkdir", ":lib")
+        mpremote(port, "cp", "-r", str(part), ":lib/")
+        assert "NoAck /lib/buslock/__init__.py" in mpremote(port, "exec", used)
+        mpremote(port, "rm", "-r", ":lib/buslock")
+        mpremote(port, "mip", "install", "package-locks.json")
+        ran = mpremote(port, "exec", "from buslock import Lock; import buslock; print(Lock.__name__, buslock.__file__)")
+        assert "Lock /lib/buslock/__init__.py" in ran

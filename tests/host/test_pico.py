@@ -56,13 +56,14 @@ def test_what_is_no_image_for_a_pico_is_refused(no_cache, monkeypatch):
         path = no_cache / f"{abs(hash(contents))}.uf2"
         path.write_bytes(contents)
         monkeypatch.setenv(firmware.VARIABLE, str(path))
-        return firmware.missing()
+        return firmware.missing() or ""
 
     monkeypatch.setenv(firmware.VARIABLE, "/no/such/file.uf2")
     assert firmware.missing() == "PICO_UF2 names /no/such/file.uf2, which is no file"
     assert "is not a .uf2 image" in told(b"#!/bin/sh")
     assert "another chip than the RP2040" in told(uf2(0xE48BFF59, b"MicroPython"))
-    assert "neither MicroPython nor CircuitPython" in told(uf2(firmware.RP2040, b"blink"))
+    assert "is not MicroPython" in told(uf2(firmware.RP2040, b"blink"))
+    assert "is CircuitPython" in told(uf2(firmware.RP2040, b"Adafruit CircuitPython 10.2.1 on 2026-04-06"))
 
 
 def test_an_image_tells_what_it_is(tmp_path):

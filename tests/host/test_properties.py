@@ -1,23 +1,29 @@
 """Random sessions of a few tasks at a LockTable, each held against a plain table; a failing one is made short.
 
-The engine is the explorer's: nothing is left to chance but what hypothesis chooses. The session that fails is printed as
-text, and what that text does on Unix MicroPython stands beside it.
+The engine is the explorer's: nothing is left to chance but what hypothesis chooses. The session that fails is printed
+as text, and what that text does on Unix MicroPython stands beside it.
 """
 
 import os
 import subprocess
+import sys
 
 import pytest
-from explore.library import Library
-from explore.session import Session
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from tools import environment
 
+sys.path[:0] = [str(environment.ROOT / "lib"), str(environment.ROOT / "tests")]
+pytest.importorskip("hypothesis", reason="there is no hypothesis: `python3 tools/dev.py test` installs it")
+
+from explore.library import Library  # noqa: E402
+from explore.play import possible  # noqa: E402
+from explore.session import TASKS, Session  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test  # noqa: E402
+
 SETTINGS = settings(
-    max_examples=150,
+    max_examples=100,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -40,7 +46,7 @@ class Sessions(RuleBasedStateMachine):
 
     def choose(self, data, *names):
         """One of the operations that make sense now and begin with one of these words."""
-        operations = [each for each in self.session.possible() if each.split()[0] in names]
+        operations = [each for each in possible(self.session) if each.split()[0] in names]
         if operations:
             self.do(data.draw(st.sampled_from(operations)))
 
@@ -63,7 +69,7 @@ class Sessions(RuleBasedStateMachine):
     def try_hold(self, data):
         self.choose(data, "try")
 
-    @precondition(lambda self: any(map(self.session.holds, range(4))))
+    @precondition(lambda self: any(map(self.session.can_release, range(TASKS))))
     @rule(data=st.data())
     def release(self, data):
         self.choose(data, "release")
@@ -103,7 +109,9 @@ def on_micropython(runtime, text):
     vm = environment.find_vm()
     if vm is None:
         return "not tried: there is none"
-    program = "import sys; from explore import session, library; print(session.replay(library.Library(sys.argv[1]), sys.argv[2]))"
+    program = (
+        "import sys; from explore import library, play; print(play.replay(library.Library(sys.argv[1]), sys.argv[2]))"
+    )
     path = f"{environment.ROOT / 'tests'}:{environment.ROOT / 'lib'}:.frozen"
     done = subprocess.run(
         [*vm, "-c", program, runtime, text], capture_output=True, text=True, env={**os.environ, "MICROPYPATH": path}

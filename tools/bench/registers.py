@@ -47,6 +47,10 @@ def pieces_for(i2c, device):
         for _ in range(n):
             await device.read_register(REGISTER, 2)
 
+    async def made(n):
+        for _ in range(n):
+            device.read_register(REGISTER, 2).close()
+
     async def raw_into(n):
         for _ in range(n):
             i2c.readfrom_mem_into(ADDRESS, REGISTER, buf)
@@ -71,6 +75,7 @@ def pieces_for(i2c, device):
     return {
         "raw_read": raw_read,
         "read": read,
+        "made": made,
         "raw_into": raw_into,
         "into": into,
         "raw_write": raw_write,

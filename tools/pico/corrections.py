@@ -8,7 +8,7 @@ UART   sent bytes left at once and raised their interrupt again and again, so ma
        Now they leave a FIFO of 32 bytes at the baud rate.
 clock  clk_peri ignored where the firmware takes it from: MicroPython runs it from the 48 MHz of USB.
 """
-# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportOptionalCall=false
 
 import sys
 

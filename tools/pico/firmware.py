@@ -50,11 +50,12 @@ def describe(image: Path) -> str:
     if int.from_bytes(data[28:32], "little") != RP2040:
         raise FirmwareError(f"{image} is for another chip than the RP2040; take an image named RPI_PICO-….uf2")
     flash = b"".join(data[i + 32 : i + 32 + 256] for i in range(0, len(data), 512))
-    found = re.search(rb"(MicroPython|Adafruit CircuitPython) ?(v?\d[\w.-]*)?", flash)
-    if not found:
-        raise FirmwareError(f"{image} is neither MicroPython nor CircuitPython")
+    if b"CircuitPython" in flash:
+        raise FirmwareError(f"{image} is CircuitPython; the emulated Pico's file system is made for MicroPython only")
+    if b"MicroPython" not in flash:
+        raise FirmwareError(f"{image} is not MicroPython")
     version = re.search(rb"\bv?(\d+\.\d+\.\d+[\w.-]*) on \d{4}-\d\d-\d\d", flash)
-    return f"{found[1].decode()} {version[1].decode() if version else '(version unknown)'}"
+    return f"MicroPython {version[1].decode() if version else '(version unknown)'}"
 
 
 def missing() -> str | None:

@@ -4,7 +4,7 @@ The chips are those of buslock_sim, or anything with their start(read), write(by
 of the two hardware controllers and, at the level of its pins, on the same two wires: that is how firmware bit-bangs
 (SoftI2C, scan(), writes of no bytes).
 """
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportOptionalCall=false, reportOptionalMemberAccess=false
 
 from rp2040py.gpio_pin import GPIOPinState
 

@@ -8,6 +8,7 @@ The first time it installs the emulator, and downloads the firmware unless PICO_
 import argparse
 import asyncio
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,8 +19,21 @@ if __name__ == "__main__":
 from tools import environment  # noqa: E402
 from tools.pico import firmware  # noqa: E402
 
+HELP = "Runs a program on real Pico firmware in an emulator, with the library and simulated chips on its pins."
 
-async def run(image: Path, program: Path, limit: float | None) -> int:
+
+def add_arguments(parser):
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--limit", type=float, metavar="S", help="stop it after this many seconds of real time")
+
+
+def run(args) -> int:
+    """As a command of tools/dev.py."""
+    limit = [] if args.limit is None else ["--limit", str(args.limit)]
+    return subprocess.run([sys.executable, str(Path(__file__).resolve()), str(args.program), *limit]).returncode
+
+
+async def run_on_board(image: Path, program: Path, limit: float | None) -> int:
     """1 if the program ended with an exception, 2 if it did not end in time."""
     from tools.pico import flash
     from tools.pico.board import Pico
@@ -46,9 +60,8 @@ async def run(image: Path, program: Path, limit: float | None) -> int:
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="tools/pico/script.py", description="Runs a program on the emulated Pico.")
-    parser.add_argument("program", type=Path)
-    parser.add_argument("--limit", type=float, metavar="S", help="stop it after this many seconds of real time")
+    parser = argparse.ArgumentParser(prog="tools/pico/script.py", description=HELP)
+    add_arguments(parser)
     args = parser.parse_args(argv)
     if not args.program.is_file():
         parser.error(f"there is no {args.program}")
@@ -65,7 +78,7 @@ def main(argv: list[str]) -> int:
         here = [str(environment.python()), str(Path(__file__).resolve()), *argv]
         os.execv(here[0], here)
     environment.say(f"{args.program} on {firmware.describe(image)}, Raspberry Pi Pico emulated by rp2040py")
-    return asyncio.run(run(image, args.program, args.limit))
+    return asyncio.run(run_on_board(image, args.program, args.limit))
 
 
 if __name__ == "__main__":

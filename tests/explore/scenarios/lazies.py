@@ -8,7 +8,8 @@ class FactoryError(Exception):
 class _Thing:
     def __init__(self, number):
         self.number = number
-        self.closed = 0
+        self.closed = 0  # how many times to the end
+        self.cut_short = False  # the last close was interrupted
 
 
 class _Workshop:
@@ -57,11 +58,12 @@ class _Workshop:
         thing.closed += 1
 
     async def close_slowly(self, thing):
-        self.close(thing)
-        self.closing = True
+        self.closing = thing.cut_short = True
         try:
             for i in range(self._close_steps):
                 await self._world.pause("closing %d" % i)
+            self.close(thing)
+            thing.cut_short = False
         finally:
             self.closing = False
 
@@ -75,7 +77,7 @@ class _Workshop:
             kept = self.lazy.peek() is thing
             if thing.closed > 1 or kept and thing.closed:
                 world.complain("closing: thing %d was closed %d times", thing.number, thing.closed)
-            if not thing.closed and not kept:
+            if not thing.closed and not kept and not thing.cut_short:
                 world.complain("closing: thing %d is lost", thing.number)
 
 
@@ -88,7 +90,7 @@ async def _caller(world, record, shop, limit=None, times=1):
         try:
             thing = await shop.lazy.get(limit)
         except FactoryError as error:
-            if any([error is other for other in shop.errors]):
+            if any(error is other for other in shop.errors):
                 world.complain("error: two callers got the same exception")
             shop.errors.append(error)
             world.did(record, "failed")
@@ -101,7 +103,7 @@ async def _caller(world, record, shop, limit=None, times=1):
         except errors.DeadlineExceeded:
             world.did(record, "over")  # the factory's own limit
         else:
-            if thing.closed:
+            if thing.closed or thing.cut_short:
                 world.complain("closing: task %d got thing %d, which is closed", record.number, thing.number)
             world.did(record, "got")
 
@@ -119,6 +121,9 @@ async def _closer(world, record, shop, limit=None):
     else:
         if shop.closing:
             world.complain("closing: task %d was told that it is closed, and the closing goes on", record.number)
+        for thing in shop.things:
+            if thing.cut_short:
+                world.complain("closing: task %d was told that all is closed, and thing %d is not", record.number, thing.number)
         world.did(record, "closed")
 
 
