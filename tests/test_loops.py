@@ -457,6 +457,52 @@ def test_h2_a_holder_that_ended_is_not_replaced():
     loops.close()
 
 
+def test_h2_a_release_by_hand_does_not_wake_the_old_line():
+    """H2: releasing in the new loop what a holder that ended has left behind does not wake those of the old line."""
+    shared = Shared()
+    for name, new, free in shared.kinds:
+        loops = Loops()
+        holds, log = [], []
+
+        async def careless():
+            holds.append(new())
+            await holds[0].__aenter__()
+
+        async def stranded(timeout_ms):
+            try:
+                async with shared.exclusive(name, timeout_ms=timeout_ms):
+                    pass
+            except Exception as error:
+                log.append(error)
+            log.append("went on")
+
+        async def sleeper(ms):
+            await asyncio.sleep(ms / 1000)
+            return ms
+
+        async def first():
+            await asyncio.create_task(careless())
+            for timeout_ms in (None, 50, 5000):
+                asyncio.create_task(stranded(timeout_ms))  # noqa: RUF006
+            await turns(2)
+
+        async def second():
+            sleepers = asyncio.create_task(gather_all(*[sleeper(ms) for ms in range(20)]))
+            await turns()
+            holds[0].release()
+            assert free(), name
+            await enter(shared.exclusive(name, timeout_ms=0))
+            assert await sleepers == list(range(20)), name
+            await asyncio.sleep(10)
+            assert log == [], name
+
+        loops.run(first())
+        loops.new()
+        loops.run(second())
+        assert free(), name
+        loops.close()
+
+
 def test_h2_waiters_of_the_new_loop_keep_their_order():
     """H2: those who come in the new loop, the first of whom discards the old holder, go in order of arrival."""
     table = LockTable()

@@ -510,6 +510,7 @@ def test_thermocouple_registers_count_up():
     assert "register 1 is read-only" in bench.minds(bench.write, b"\x81\x00")
     bench.write(b"\x80\x20")  # without bias nothing is converted
     advance(100)
+    assert bench.write_read(b"\x00", 1) == b"\x20"
     assert bench.chip.conversions == 0
 
 

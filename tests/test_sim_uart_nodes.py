@@ -243,6 +243,13 @@ def test_power_on_forgets_what_was_to_be_sent():
     node.power_on()
     advance(50)
     assert bus.uart.any() == 0
+    bus.send(with_crc(b"\x11\x03\x00\x00\x00\x01"))
+    advance(5)
+    assert 0 < bus.uart.any() < 7
+    node.power_on()
+    advance(50)
+    assert bus.uart.any() < 7
+    bus.uart.read()
     assert bus.exchange(b"\x11\x03\x00\x00\x00\x01")
 
 
@@ -281,6 +288,17 @@ def test_steppers_count_writes_and_answer_none():
     assert bus.send(b"\x05\x01\x02")[3:7] == b"\x00\x00\x00\x01"
     assert bus.send(b"\x05\x00\x02")[3:7] == b"\x00\x00\x00\x00"
     assert bus.send(b"\x05\x01\x10")[3:7] == b"\x00\x01\x02\x03"
+
+
+def test_steppers_do_not_take_a_reply_for_a_request():
+    bus = Steppers(StepperDriver(0), StepperDriver(1))
+    bus.uart.write(b"\x05\x01\x02" + bytes([crc8(b"\x05\x01\x02")]))
+    while bus.uart.any() < 12:
+        clock.busy_us(10)
+    bus.line.take(12)
+    clock.busy_us(100)  # less than the pause that would make it begin anew
+    assert len(bus.send(b"\x05\x00\x02")) == 8
+    assert bus.drivers[0].broken == 0
 
 
 def test_stepper_answers_after_eight_bits():
@@ -323,8 +341,10 @@ def test_gps_talks_by_itself():
     assert first.startswith(b"$GPRMC,") and first == nmea(first[1:-5].decode())
     assert uart.readline().startswith(b"$GPGGA,")
     assert uart.any() == 0
-    uart.write(b"$PMTK220,1000*1F\r\n")
-    advance(3000)
+    advance(850)
+    assert uart.any() > 0
+    uart.write(b"$PMTK220,1000*1F\r\n")  # while it talks
+    advance(2150)
     uart.any()
     assert gps.rounds == 4 and gps.heard == b"$PMTK220,1000*1F\r\n"
     line.check()

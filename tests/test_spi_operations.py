@@ -213,6 +213,7 @@ async def test_bad_arguments():
     for rig in rigs(SOME):
         device, _ = rig.devices()
         await refused(device, BAD)
+        await device.write(b"\x01")
         calls = rig.wire.calls
         await refused(device, BAD)
         assert rig.wire.calls == calls, rig.port
@@ -370,7 +371,7 @@ async def test_one_pin_by_two_names():
         device = rig.bus.device(ways[first])
         assert rig.bus.device(ways[then]) is device
         raises(ValueError, rig.bus.device, ways[then], polarity=1)
-        assert await rig.bus.call(ways[then], lambda: 7) == 7
+        assert await rig.bus.call(ways[first], lambda: 7) == 7
         rig.check()
 
 

@@ -45,25 +45,19 @@ async def use():
 asyncio.run(use())
 """
 PERIPHERAL = """
+from buslock.i2c import I2CBus
 class Peripheral:
     def readfrom_mem(self, *args, **kwargs):
         return b"12"
     writeto_mem = readfrom_mem_into = readfrom = readfrom_into = writeto = writevto = scan = readfrom_mem
 """
-I2C = (
-    PERIPHERAL
-    + """
-from buslock.i2c import I2CBus
+I2C = """
 async def use():
     device = I2CBus(Peripheral()).device(0x48)
     await device.read_register(0, 2)
 asyncio.run(use())
 """
-)
-I2C_WAITED_FOR = (
-    PERIPHERAL
-    + """
-from buslock.i2c import I2CBus
+I2C_WAITED_FOR = """
 async def use():
     device = I2CBus(Peripheral()).device(0x48)
     async def one():
@@ -75,12 +69,11 @@ async def use():
         await task
 asyncio.run(use())
 """
-)
 USES = {
     "Lock": LOCK,
     "Lock, waited for": LOCK_WAITED_FOR,
-    "I2CBus with read_register": I2C,
-    "I2CBus, holds waited for": I2C_WAITED_FOR,
+    "I2CBus with read_register": PERIPHERAL + I2C,
+    "I2CBus, holds waited for": PERIPHERAL + I2C_WAITED_FOR,
     "everything": "".join(f"import buslock.{name}\n" for name in deploy_build.modules() if name != "__init__"),
 }
 BUDGETS = {"Lock": 5 * 1024, "I2CBus with read_register": 20 * 1024, "everything": 48 * 1024}
@@ -140,17 +133,7 @@ class Unix:
             path.write_bytes(data)
 
     def run(self, code: str) -> str:
-        program = self._folder / "program.py"
-        program.write_text(code)
-        done = subprocess.run(
-            [*environment.vm(), str(program)],
-            env={**os.environ, "MICROPYPATH": f"{self._folder}:.frozen"},
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise SizeError(f"the measuring failed on Unix MicroPython:\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return _run(environment.vm(), code, {"MICROPYPATH": f"{self._folder}:.frozen"})
 
 
 class Pico:
@@ -158,17 +141,18 @@ class Pico:
     factor = 1.0
 
     def run(self, code: str) -> str:
-        with tempfile.TemporaryDirectory(prefix="buslock-size-") as folder:
-            program = Path(folder) / "program.py"
-            program.write_text(code)
-            done = subprocess.run(
-                [str(environment.python()), str(ROOT / "tools" / "pico" / "script.py"), str(program)],
-                capture_output=True,
-                text=True,
-            )
-        if done.returncode:
-            raise SizeError(f"the measuring failed on the emulated Pico:\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return _run([str(environment.python()), str(ROOT / "tools" / "pico" / "script.py")], code, {})
+
+
+def _run(command: list[str], code: str, variables: dict[str, str]) -> str:
+    """What the program prints."""
+    with tempfile.TemporaryDirectory(prefix="buslock-size-") as folder:
+        program = Path(folder) / "program.py"
+        program.write_text(code)
+        done = subprocess.run([*command, str(program)], env={**os.environ, **variables}, capture_output=True, text=True)
+    if done.returncode:
+        raise SizeError(f"the measuring failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def compiled() -> dict[str, bytes]:

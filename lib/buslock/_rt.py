@@ -35,6 +35,7 @@ else:
         return result
 
     Given = type(given(None))
+    ONE_LOOP = True  # no thread has a loop of its own
 
     def current_task():
         return core.cur_task or OUTSIDE

@@ -35,6 +35,7 @@ class given:
 
 
 Given = given
+ONE_LOOP = False
 
 
 def current_task():

@@ -1,6 +1,6 @@
 """Bus: what I2C, SPI and UART have in common: the peripheral, the table of keys, the wire."""
 
-from ._rt import current_task, loop_id, ticks_ms
+from ._rt import ONE_LOOP, current_task, loop_id, ticks_ms
 from .holding import left_of
 from .lock import Lock
 from .rare import rare
@@ -40,7 +40,7 @@ class Bus:
         self._trace = trace
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}
-        self._loop = loop_id()
+        self._loop = loop_id() if ONE_LOOP else None
         self._renew()
         if callable(peripheral):
             self._factory = peripheral
@@ -48,7 +48,7 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if not self._dirty:
+            if ONE_LOOP and not self._dirty:
                 self._raw = self._backend
 
     def __getattr__(self, name):

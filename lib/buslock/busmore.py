@@ -200,7 +200,10 @@ def _refuse_interrupt(bus):
 
 async def _clean_first(bus, timeout_ms):
     """Clean before keys are taken and set-ups are looked at: a recovery makes those due."""
-    bus._refuse_wire_holder("cleaning")
+    hold = bus._wire_hold
+    if hold is not None and hold._task is current_task():
+        await bus._clean()
+        return
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
     try:
         if bus._dirty:

@@ -80,5 +80,5 @@ def reset(bus):
     elif bus._backend is None:
         bus._take_over = True  # of what the factory will give: board.I2C() may be locked since an earlier program
     for device in bus._every_device():
-        device._setting_up = None  # its session is dead with the others
+        device._setting_up = device._setup_session = None  # its session is dead with the others
         device._due()

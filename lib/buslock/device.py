@@ -14,6 +14,7 @@ class Device:
     _dues = 0  # how often the set-up became due because of the bus
     _starter = None  # the Lazy that runs the set-up
     _setting_up = None  # the task that runs it now
+    _setup_session = None  # and the session it was given
 
     def __getattr__(self, name):
         """hold and more: loaded on first use, methods from then on."""
@@ -27,6 +28,7 @@ class Device:
             self._plain
             and bus._raw is not None
             and not bus._transfer
+            and not bus.debug
             and bus._wire._holder is None
             and not table._shut
             and self._key not in table._entries

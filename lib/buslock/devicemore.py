@@ -1,6 +1,6 @@
 """The methods of Device that a plain operation does not need; the class loads them on first use."""
 
-from ._rt import current_task
+from ._rt import current_task, sleep_ms
 from .holds import BusHold
 
 METHODS = (
@@ -70,12 +70,16 @@ async def _start(device):
 
 async def _run_setup(device, session):
     while not device._ready:  # else somebody who held the key has done it meanwhile
+        if device._setting_up is not None:
+            await sleep_ms(1)  # another task does it under the same hold; cancelled here: that one goes on
+            continue
         device._setting_up = current_task()
+        device._setup_session = session
         dues = device._dues
         try:
             await device._setup(session)  # cancelled here: still due
         finally:
-            device._setting_up = None
+            device._setting_up = device._setup_session = None
         if dues == device._dues:  # else the bus was recovered or closed meanwhile: what the set-up wrote may be lost
             device._ready = True
             device._plan()

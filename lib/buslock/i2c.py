@@ -80,7 +80,7 @@ class Operations:
     async def read_register(self, reg, nbytes, timeout_ms=None):
         """`nbytes` bytes from register `reg`."""
         device = self._device
-        if not 0 <= reg <= device._last_register or nbytes < 1:
+        if reg & device._beyond or nbytes & -1 < 1:  # `&` refuses floats, too
             device._refuse(reg, nbytes)
         if timeout_ms is None and self._free():
             try:
@@ -89,8 +89,6 @@ class Operations:
                 raise device._failed(error)
             finally:
                 device._bus._transfer = False
-        if type(reg) is not int or type(nbytes) is not int:
-            device._refuse(reg, nbytes)
         return await self._slow(timeout_ms, True, device._read_checked, reg, nbytes)
 
 
@@ -101,6 +99,7 @@ class I2CDevice(Operations, Device):
     _declared = (None, 8, 0, (), None)  # the arguments of bus.device()
     _explicit = False  # bus.device() has been called for it
     _last_register = 0xFF
+    _beyond = ~0xFF  # the bits that no register address has
     _addrsize = 8
     _retries = 0
     _chunk = None

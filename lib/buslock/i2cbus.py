@@ -68,7 +68,10 @@ def _scan(bus, _):
                     mux._forget()
             bus._channel = None
             for mux in bus._muxes:
-                mux._write(0)
+                try:
+                    mux._write(0)
+                except NoAck:
+                    pass  # it is not there, so nothing is behind it
         return list(bus._backend.scan())
     except OSError as error:
         raise bus._fault(error, None)
@@ -141,6 +144,7 @@ class Alias(I2CDevice):
         self._explicit = True
         self._addrsize = device._addrsize
         self._last_register = device._last_register
+        self._beyond = device._beyond
         self._retries = device._retries
         self._chunk = device._chunk
         if self._chunk is not None:

@@ -243,6 +243,7 @@ def _declare(device, asked):
     device._ready = setup is None
     device._addrsize = addrsize
     device._last_register = (1 << addrsize) - 1
+    device._beyond = ~device._last_register
     device._retries = retries
     device._chunk = chunk
     if aliases:

@@ -75,7 +75,9 @@ class Mux:
             self._control = None
             bus = self._bus
             try:
-                bus._backend.writeto(self.address, bytes((control,)))
+                acks = bus._backend.writeto(self.address, bytes((control,)))
+                if acks is not None and acks < 1:
+                    raise OSError(5, "the control byte was not acknowledged")
             except OSError as error:
                 fault = bus._fault(error, None)
                 raise type(fault)(fault.args[0], "mux 0x%02x does not answer: %s" % (self.address, fault.args[1]))

@@ -1,5 +1,6 @@
 """I2CSession: what the hold of an I2C device gives."""
 
+from ._rt import current_task
 from .devicemore import Own
 from .errors import BusError
 from .holds import over
@@ -37,7 +38,7 @@ class I2CSession(Operations):
         # Everything else _slow() finds a way for.
         return (
             device._retries == 0
-            and (device._ready or device._setting_up is not None)
+            and (device._ready or device._setup_session is self)
             and bus._raw is not None
             and not bus._transfer
             and bus._wire._holder is None
@@ -55,7 +56,7 @@ class I2CSession(Operations):
             hold = hold._wire or hold
         if bus._wire_hold is not hold and bus._wire_hold is not None:
             bus._refuse_wire_holder(device._label())
-        if not device._ready and device._setting_up is None:
+        if not device._ready and device._setup_session is not self and device._setting_up is not current_task():
             await device._run_setup(self)  # under hold_all, and after an error under this hold
         try:
             return await self._transfer(timeout_ms, device._retries if repeatable else 0, function, a, b)

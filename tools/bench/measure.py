@@ -3,8 +3,8 @@
 Each piece is a coroutine function of a number: do it so many times. The loop around it is part of what is timed, and
 so is the same for all. Results are lines `figure NAME us=... ratio=...`, which tools/bench.py collects.
 
-By hand: `micropython tools/bench/locks.py` with MICROPYPATH=lib:.:.frozen, on a board `mpremote mount . exec
-"import sys; sys.path.append('tools/bench'); import locks; locks.run()"`.
+By hand: `MICROPYPATH=lib:.:.frozen micropython tools/bench/locks.py`, with `quick` behind it for fewer rounds; on a
+board `mpremote mount . exec "import sys; sys.path[:0] = ['lib', 'tools/bench']; import locks; locks.run()"`.
 """
 # pyright: reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
 
