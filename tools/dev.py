@@ -25,6 +25,10 @@ COMMANDS = {
     "demo": ("tools.demo", "run an example on Unix MicroPython against simulated chips"),
     "test": ("tools.testing", "run ruff, the type checker and the tests on every runtime"),
     "package": ("tools.package", "write package.json anew from the files in lib/buslock"),
+    "size": ("tools.size", "what each module costs in flash and RAM, against the budgets"),
+    "deploy": ("tools.deploy", "put the library on a board"),
+    "explore": ("tools.explore", "try every interleaving of the full set of scenarios"),
+    "pico": ("tools.pico.script", "run a program on an emulated Pico with real firmware"),
     "bench": ("tools.bench", "measure the library against asyncio's own locks and the raw calls"),
 }
 

@@ -57,7 +57,7 @@ def run(args) -> int:
     start = time.monotonic()
     # Processes of their own: one for each core, and none inherits what another has in memory.
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        good = list(workers.map(lambda pair: _one(*pair, args), chosen))
+        good = list(workers.map(lambda pair: _one(pair[0], pair[1], args), chosen))
     print(f"{good.count(True)} of {len(good)} hold in every interleaving ({time.monotonic() - start:.0f} s)")
     return 0 if all(good) else 1
 

@@ -17,6 +17,10 @@ def add_arguments(parser):
 
 def run(args) -> int:
     PACKAGE.write_text(text())
+    # One package file for each feature. Imported here: that module asks this one for the version.
+    from tools import deploy_packages
+
+    deploy_packages.write()
     environment.say(f"package.json lists {len(files())} files of buslock {version()}")
     return 0
 

@@ -33,11 +33,12 @@ class Bus:
     def __init__(self, peripheral, name, close, max_waiters, trace):
         if peripheral is None:
             raise TypeError("%s: the first argument is a peripheral, or a function that makes one, not None" % name)
+        if trace is not None:
+            raise NotImplementedError("%s: trace= is not there yet; stats() is" % name)
         _serials[0] += 1
         self._serial = _serials[0]
         self.name = name
         self._limit = check_ms(max_waiters)
-        self._trace = trace
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None

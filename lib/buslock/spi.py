@@ -11,7 +11,11 @@ class SPIBus(Bus):
     """
 
     _modules = ("making", "spibus", "busmore")
+    _events = ("left_selected",)
     _config = None  # (baudrate, polarity, phase, bits, firstbit) as last set; None: not known
+    _polarity = None  # the level at which the clock idles; None: not known
+    _words = True  # init() takes bits=
+    _ordered = False  # a bit order was set, and stays until another one is
 
     def __init__(self, spi, name=None, close=None, max_waiters=None, trace=None):
         super().__init__(spi, name or "spi", close, max_waiters, trace)
@@ -34,7 +38,8 @@ class SPIBus(Bus):
 
         `baudrate` in Hz; `firstbit` as the port names it; `cs_active` is the level that selects. `pre_clocks` and
         `post_clocks`: clocks with CS idle before and after. `chunk`: longer writes are cut into pieces of so many bytes
-        that give up the loop, with CS kept; (bytes, False) lets CS go idle and the wire free in between.
+        that give up the loop, with CS kept; (bytes, False) lets CS go idle and the wire free in between. (Those of the
+        device: a session's or a selection's write is not cut.)
         """
         config = (baudrate, polarity, phase, bits, firstbit)
         return self._declare(cs, config, cs_active, pre_clocks, post_clocks, chunk, setup)
@@ -66,6 +71,7 @@ class SPIOperations:
         """Write `out` and fill `into`, of the same length, at the same time."""
         if len(out) != len(into) or not len(out):
             self._device._refuse_pair(out, into)
+        into[0] |= 0 * out[0]  # TypeError for a string and for a read-only buffer, before anything is driven
         if timeout_ms is None and self._free():
             return self._section(_write_readinto, out, into)
         return await self._slow(timeout_ms, _write_readinto, out, into)
@@ -74,20 +80,21 @@ class SPIOperations:
 class SPIDevice(SPIOperations, Device):
     """One chip select. Made by `bus.device(cs)`."""
 
-    _modules = ("spidevice", "devicemore")
-    _plain = True
+    _modules = ("spidevice", "spimore", "devicemore")
+    _away = True  # its chip select may be active: it is driven idle before anything is sent
+    _owes = False  # clocks that were to follow its last section have not been sent
+    _pre = _post = 0  # bytes of clocks with CS idle, before and after
+    _chunk = None
 
-    def __init__(self, bus, key, cs, config, cs_active, chunk, setup):
+    def __init__(self, bus, key, cs, config, cs_active, setup):
         self._bus = bus
         self._device = self
         self._key = key
-        self._cs = cs  # cs(level) drives the pin; None for a device that is alone
+        self._cs = cs  # cs(level) drives the pin, cs() tells its level; None for a device that is alone
         self._active = cs_active
         self._config = config
-        self._chunk = chunk
         self._setup = setup
         self._ready = setup is None
-        self._plan()
 
     def _section(self, function, a, b):
         """function(spi, a, b) with this device's configuration, between CS active and CS idle. Synchronous."""
@@ -106,12 +113,8 @@ class SPIDevice(SPIOperations, Device):
             if cs is not None:
                 try:
                     cs(1 - self._active)
-                except BaseException:
-                    bus._soil()  # nobody knows its level: it is driven idle again before the next transfer
-                    raise
-
-    def _slow(self, timeout_ms, function, a, b):
-        return self._bus._with_key(self, timeout_ms, 0, lambda a, b: self._section(function, a, b), a, b)
+                except BaseException as error:
+                    raise self._astray(error)
 
 
 def _write(spi, bufs, _):

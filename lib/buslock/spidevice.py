@@ -1,47 +1,17 @@
-"""The operations of SPI besides write and write_readinto; devices and sessions load them on first use."""
+"""The methods of SPIDevice that a transfer does not need; the class loads them on first use."""
+
+from ._rt import current_task
+from .errors import TransferError
 
 METHODS = (
-    "as_machine",
-    "as_busio",
-    "read",
-    "readinto",
-    "write_then_read",
-    "select",
+    "_slow",
     "_plan",
+    "_astray",
     "_refuse",
     "_refuse_pair",
+    "as_machine",
+    "as_busio",
 )
-
-
-async def read(me, nbytes, write=0, timeout_ms=None):
-    """`nbytes` bytes, sending `write` meanwhile."""
-    if type(nbytes) is not int or nbytes < 1:
-        me._device._refuse(nbytes)
-    return await _do(me, timeout_ms, _read, nbytes, check_byte(write))
-
-
-async def readinto(me, buf, write=0, timeout_ms=None):
-    """Fill `buf`, sending `write` meanwhile."""
-    if not len(buf):
-        me._device._refuse(buf)
-    buf[0] = buf[0]  # TypeError for a read-only buffer, before anything is sent
-    return await _do(me, timeout_ms, _readinto, buf, check_byte(write))
-
-
-async def write_then_read(me, out, nbytes, timeout_ms=None):
-    """Write `out`, then read `nbytes` bytes, CS active throughout."""
-    if type(nbytes) is not int or nbytes < 1:
-        me._device._refuse(nbytes)
-    if isinstance(out, str) or not len(out):
-        me._device._refuse(out)
-    return await _do(me, timeout_ms, _write_then_read, out, nbytes)
-
-
-def select(me, timeout_ms=None):
-    """`async with device.select() as spi`: CS active over several transfers and awaits; key and wire are held."""
-    from .spisession import Select
-
-    return Select(me, timeout_ms)
 
 
 def as_machine(device):
@@ -58,36 +28,49 @@ def as_busio(device):
     return BusioSPI(device)
 
 
-async def _do(me, timeout_ms, function, a, b):
-    if timeout_ms is None and me._free():
-        return me._section(function, a, b)
-    return await me._slow(timeout_ms, function, a, b)
+def _slow(device, timeout_ms, function, a, b):
+    bus = device._bus
+    hold = bus._wire_hold
+    if hold is not None and hold._selected is device and hold._task is current_task():
+        from .spisession import Selected
 
-
-def _read(spi, nbytes, write):
-    return spi.read(nbytes, write)
-
-
-def _readinto(spi, buf, write):
-    spi.readinto(buf, write)
-
-
-def _write_then_read(spi, out, nbytes):
-    spi.write(out)
-    return spi.read(nbytes)
+        return Selected(device, hold)._slow(timeout_ms, function, a, b)
+    return bus._with_key(device, timeout_ms, 0, lambda a, b: device._section(function, a, b), a, b)
 
 
 def _plan(device):
-    """Whether its operations may take the fast way."""
+    """How its operations are carried out: whether they may take the fast way, and what a section is."""
     device._plain = device._ready
+    bus = device._bus
     if device._chunk is not None:
         from .spichunks import chunked
 
         chunked(device)
-    if device._bus._awaits:
-        from .spiawait import awaited
+    if bus._awaits:
+        from .spiawait import section
 
-        device._section = awaited(device)
+        device._section = section(device)
+    elif bus._native is not None or device._pre or device._post:
+        from .spisection import section
+
+        device._section = section(device)
+
+
+def _astray(device, error):
+    """Its chip select could not be driven, so nobody knows its level: idle first, then the next transfer.
+
+    The exception to raise: a TransferError for an OSError, else `error` itself.
+    """
+    bus = device._bus
+    device._away = True
+    bus._soil()
+    if not isinstance(error, OSError):
+        return error
+    bus._count("errors")
+    return TransferError(
+        error.args[0] if error.args and isinstance(error.args[0], int) else 0,
+        "%s: its chip select cannot be driven (%s)" % (device._label(), error),
+    )
 
 
 def _refuse(device, what):
@@ -102,11 +85,3 @@ def _refuse_pair(device, out, into):
         "%s: write_readinto() wants two buffers of the same length from 1, not %d and %d"
         % (device._label(), len(out), len(into))
     )
-
-
-def check_byte(value):
-    if type(value) is not int:
-        raise TypeError("a byte is an int, not %r" % (value,))
-    if not 0 <= value <= 255:
-        raise ValueError("a byte is 0..255, not %d" % value)
-    return value

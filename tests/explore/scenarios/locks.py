@@ -46,13 +46,13 @@ def four_by_one(world):
 
 
 def four_by_two(world):
-    """4 tasks x 2 operations, two cancellations anywhere, one deadline anywhere."""
-    _users(world, 4, 2, 2)
+    """4 tasks x 2 operations, one cancellation anywhere, one deadline anywhere."""
+    _users(world, 4, 2, 1)
 
 
 def five_by_one(world):
-    """5 tasks x 1 operation, three cancellations anywhere, one deadline anywhere."""
-    _users(world, 5, 1, 3)
+    """5 tasks x 1 operation, two cancellations anywhere, one deadline anywhere."""
+    _users(world, 5, 1, 2)
 
 
 def all_limited(world):
