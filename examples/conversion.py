@@ -5,8 +5,9 @@ TMP117 at 0x48 (one-shot conversion), MCP23017 at 0x20.
 
 import asyncio
 
-import boards
 from buslock import I2CBus
+
+import boards
 
 board = boards.this_board()
 bus = I2CBus(board.i2c, name="i2c0")

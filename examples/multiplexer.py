@@ -5,8 +5,9 @@ Each channel behaves like a bus. Selecting a channel and the transfer are one st
 
 import asyncio
 
-import boards
 from buslock import I2CBus
+
+import boards
 
 board = boards.this_board()
 if board.NAME == "sim":

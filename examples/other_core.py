@@ -6,8 +6,9 @@ and sets the same flag. Nothing else of this package is used outside of the loop
 
 import asyncio
 
-import boards
 from buslock import I2CBus
+
+import boards
 
 try:
     import _thread

@@ -7,8 +7,9 @@ TMP117 thermometer at 0x48, MCP23017 expander at 0x20, BMP280 pressure sensor at
 import asyncio
 import time
 
-import boards
 from buslock import I2CBus, LockTimeout
+
+import boards
 
 board = boards.this_board()
 bus = I2CBus(board.i2c, name="i2c0", scl=board.I2C_SCL, sda=board.I2C_SDA)

@@ -5,8 +5,9 @@ On the desk a simulated chip does it. On a board pull SDA to ground for a moment
 
 import asyncio
 
-import boards
 from buslock import BusError, I2CBus
+
+import boards
 
 board = boards.this_board()
 bus = I2CBus(board.i2c, name="i2c0", scl=board.I2C_SCL, sda=board.I2C_SDA)

@@ -6,8 +6,9 @@ after each page: `retries` with `repeatable=True` ask again until it does.
 
 import asyncio
 
-import boards
 from buslock import I2CBus
+
+import boards
 
 board = boards.this_board()
 if board.NAME == "sim":
@@ -36,7 +37,8 @@ async def measure():
         raw = await thermometer.read_register(0x00, 2)
         count += 1
         await asyncio.sleep(0)
-    print("thermometer: %.2f C, read %s the write went on" % (int.from_bytes(raw, "big") / 128, "while" if count > 1 else "after"))
+    when = "while" if count > 1 else "after"
+    print("thermometer: %.2f C, read %s the write went on" % (int.from_bytes(raw, "big") / 128, when))
     print("retries:", bus.stats()["retries"] > 0)
 
 

@@ -4,43 +4,75 @@ from .native import NativeLocked
 
 
 class BusioSPI:
-    """Each transfer takes the native lock for itself, so that code that waits for it never waits for a task."""
+    """The native lock is taken once for a whole section, and never kept across an await: code that spins for it would
+    wait for a task. A transfer outside of a section takes it for itself.
+    """
 
-    def __init__(self, spi):
+    MSB = 0
+    _mine = False  # a section, or a transfer, has it
+    _kept = False  # it is ours for the next one
+
+    def __init__(self, spi, bus):
         self.spi = spi
-        self.settings = {}
+        self._bus = bus
+        self._settings = {}
 
-    def free(self):
-        """True if nobody has the native lock."""
-        if not self.spi.try_lock():
+    def take(self):
+        """True if it was free; then the section that follows at once has it."""
+        if self._mine:
             return False
-        self.spi.unlock()
-        return True
+        try:
+            self._kept = self._kept or self.spi.try_lock()
+        except OSError as error:
+            raise self._bus._fault(error, None)
+        return self._kept
+
+    def lock(self):
+        """NativeLocked if code outside has it."""
+        if not self.take():
+            raise NativeLocked()
+        self._kept = False
+        self._mine = True
+        self._bus._config = None  # that code may have set something else
+
+    def unlock(self):
+        self._mine = False
+        try:
+            self.spi.unlock()
+        except BaseException as error:
+            # Nobody knows whether it is free now: it is taken for certain, and the next section gives it back.
+            self.spi.try_lock()
+            self._kept = True
+            if not isinstance(error, OSError):
+                raise
 
     def take_over(self):
         """Free the native lock whoever has it: nobody else may be using the bus."""
+        self._mine = self._kept = False
         self.spi.try_lock()  # first: unlocking a free lock is an error on some versions of Blinka
         self.spi.unlock()
 
-    def _lock(self):
-        if not self.spi.try_lock():
-            raise NativeLocked()
-        # Code outside may have set something else whenever the lock was free.
-        self.spi.configure(**self.settings)
-        return self.spi
+    def _do(self, function, *args):
+        if self._mine:
+            return function(*args)
+        self.lock()
+        try:
+            self.spi.configure(**self._settings)
+            return function(*args)
+        finally:
+            self.unlock()
 
-    def init(self, baudrate, polarity, phase, bits, firstbit=None):
-        if firstbit not in (None, 0):
+    def init(self, baudrate, polarity, phase, bits=8, firstbit=None):
+        if firstbit not in (None, self.MSB):
             raise ValueError("busio.SPI sends the most significant bit first only")
-        self.settings = {"baudrate": baudrate, "polarity": polarity, "phase": phase, "bits": bits}
-        self._lock().unlock()
+        self._settings = {"baudrate": baudrate, "polarity": polarity, "phase": phase, "bits": bits}
+        self._do(self.configure)
+
+    def configure(self):
+        self.spi.configure(**self._settings)
 
     def write(self, buf):
-        spi = self._lock()
-        try:
-            spi.write(buf)
-        finally:
-            spi.unlock()
+        self._do(self.spi.write, buf)
 
     def read(self, nbytes, write=0):
         buf = bytearray(nbytes)
@@ -48,18 +80,13 @@ class BusioSPI:
         return bytes(buf)
 
     def readinto(self, buf, write=0):
-        spi = self._lock()
-        try:
-            spi.readinto(buf, write_value=write)
-        finally:
-            spi.unlock()
+        self._do(self._readinto, buf, write)
+
+    def _readinto(self, buf, write):
+        self.spi.readinto(buf, write_value=write)
 
     def write_readinto(self, out, into):
-        spi = self._lock()
-        try:
-            spi.write_readinto(out, into)
-        finally:
-            spi.unlock()
+        self._do(self.spi.write_readinto, out, into)
 
     def deinit(self):
         self.spi.deinit()

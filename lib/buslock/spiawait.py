@@ -1,10 +1,15 @@
-"""SPI peripherals whose transfers are coroutines: the same section, with an await in it.
+"""SPI peripherals whose transfers are coroutines: the same sections, with awaits in them.
 
-The seam is `awaitable = True` on the peripheral, whose write, readinto and write_readinto then return awaitables.
+The seam is `awaitable = True` on the peripheral, whose write, readinto and write_readinto then return awaitables; init()
+may return one. An awaited `take()` and a `give()` are called around a section where it has them.
 """
 
+from ._rt import is_awaitable
+from .errors import NotHeld
+from .native import NativeLocked
 from .spi import _write, _write_readinto
-from .spidevice import _read, _readinto, _write_then_read
+from .spibus import initialise, moves_late
+from .spimore import _read, _readinto, _write_then_read
 
 
 async def _write_bufs(spi, bufs, _):
@@ -40,42 +45,135 @@ _AWAITED = {
 }
 
 
-def awaited(device):
-    """Its `_section` as a coroutine; SPIBus awaits it with the wire held."""
+def section(device):
+    """A `_section` for it; SPIBus awaits it with the wire held."""
 
-    async def section(function, a, b):
-        bus = device._bus
-        if bus._config != device._config:
-            bus._configure(device._config)
-        cs = device._cs
-        try:
-            if cs is not None:
-                cs(device._active)
-            # Cancelled here: CS goes idle below, without an await; what the peripheral does is not known, so: dirty.
-            return await _AWAITED[function](bus._backend, a, b)
-        except OSError as error:
-            raise bus._fault(error, device)
-        except BaseException:
-            bus._soil()
-            raise
-        finally:
-            if cs is not None:
-                try:
-                    cs(1 - device._active)
-                except BaseException:
-                    bus._soil()
-                    raise
+    async def run(function, a, b):
+        return await _guarded(device, _section, function, a, b)
 
-    return section
+    return run
 
 
-async def bare(device, function, a, b):
-    """A transfer that does not touch CS."""
+async def _guarded(device, function, *args):
+    """function(device, *args) with the peripheral's lock and the device's configuration.
+
+    Cancelled in here: CS goes idle where it is active, without an await; what the peripheral does is not known, so: dirty.
+    """
     bus = device._bus
+    spi = bus._backend
+    epoch = bus._epoch
+    taken = False
     try:
-        return await _AWAITED[function](bus._backend, a, b)
+        if hasattr(spi, "take") and await spi.take():
+            taken = True
+            bus._config = None
+        if function is not _bare and bus._config != device._config:
+            await _configure(device)
+        return await function(device, *args)
     except OSError as error:
         raise bus._fault(error, device)
+    except (NativeLocked, NotHeld):
+        raise
     except BaseException:
         bus._soil()
         raise
+    finally:
+        if taken and bus._epoch is epoch:
+            spi.give()
+
+
+async def _configure(device):
+    bus = device._bus
+    spi = bus._backend
+    config = device._config
+    bus._config = None  # until it is done, nothing is known
+    result = initialise(bus, spi, config)
+    if is_awaitable(result):
+        await result
+    if moves_late(bus, config):
+        await spi.write(b"\xff")
+        bus._polarity = config[1]
+    bus._config = config
+
+
+async def _section(device, function, a, b):
+    bus = device._bus
+    epoch = bus._epoch
+    await _activate(device)
+    try:
+        result = await _AWAITED[function](bus._backend, a, b)
+    except BaseException:
+        if bus._epoch is epoch:  # else reset() has driven it idle, and it is somebody else's
+            _lower(device)
+        raise
+    _check(device, epoch)
+    device._owes = device._post > 0
+    failed = _lower(device)
+    if failed is not None:
+        raise failed
+    if device._owes:
+        bus._soil()
+        await _pay(device)  # cancelled here: it is done before the next section
+    return result
+
+
+async def _activate(device):
+    bus = device._bus
+    epoch = bus._epoch
+    if device._pre:
+        await bus._backend.write(b"\xff" * device._pre)
+    _check(device, epoch)
+    if device._cs is not None:
+        try:
+            device._cs(device._active)
+        except BaseException:
+            _lower(device)
+            raise
+
+
+async def _pay(device):
+    epoch = device._bus._epoch
+    await device._bus._backend.write(b"\xff" * device._post)
+    if device._bus._epoch is epoch:
+        device._owes = False
+
+
+async def _bare(device, function, a, b):
+    return await _AWAITED[function](device._bus._backend, a, b)
+
+
+async def _nothing(device):
+    pass
+
+
+def _check(device, epoch):
+    if device._bus._epoch is not epoch:
+        raise NotHeld("%s: the bus was reset in this transfer" % device._label())
+
+
+def _lower(device):
+    """CS idle. The exception if that fails; other errors are on their way and go first."""
+    if device._cs is None:
+        return None
+    try:
+        device._cs(1 - device._active)
+    except Exception as error:
+        return device._astray(error)
+    return None
+
+
+def configure(device):
+    return _guarded(device, _nothing)
+
+
+def activate(device):
+    return _guarded(device, _activate)
+
+
+def pay(device):
+    return _guarded(device, _pay)
+
+
+def bare(device, function, a, b):
+    """A transfer that leaves CS alone."""
+    return _guarded(device, _bare, function, a, b)

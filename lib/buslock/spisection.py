@@ -44,13 +44,15 @@ def after(device):
     bus = device._bus
     try:
         if device._post:
-            owe(device)
+            device._owes = True
             if not device._away:
-                clocks(device)
-                settle(device)
+                bus._backend.write(b"\xff" * device._post)
+                device._owes = False
     except OSError:
         pass
     finally:
+        if device._owes:
+            bus._soil()
         unlock(bus)
 
 
@@ -62,3 +64,96 @@ def lock(bus):
 def unlock(bus):
     if bus._native is not None:
         bus._backend.unlock()
+
+
+def configure(device):
+    """What a driver of the device finds set. On awaited buses a coroutine."""
+    bus = device._bus
+    if bus._awaits:
+        from .spiawait import configure
+
+        return configure(device)
+    lock(bus)
+    try:
+        if bus._config != device._config:
+            bus._configure(device._config)
+    finally:
+        unlock(bus)
+    return None
+
+
+def activate(device):
+    """A selection begins: all that comes before CS, and CS. On awaited buses a coroutine."""
+    bus = device._bus
+    if bus._awaits:
+        from .spiawait import activate
+
+        return activate(device)
+    before(device)
+    try:
+        if device._cs is not None:
+            device._cs(device._active)
+    except BaseException as error:
+        unlock(bus)
+        deactivate(device)
+        raise bus._fault(error, device) if isinstance(error, OSError) else error
+    unlock(bus)
+    return None
+
+
+def deactivate(device):
+    """A selection ends: CS idle, without an await, in every exit. Raises only if CS cannot be driven."""
+    bus = device._bus
+    device._owes = device._post > 0
+    if device._cs is not None:
+        try:
+            device._cs(1 - device._active)
+        except BaseException as error:
+            raise device._astray(error)
+    if device._owes:
+        try:
+            if not bus._awaits:
+                pay(device)
+        except (OSError, NativeLocked):
+            pass
+        finally:
+            if device._owes:
+                bus._soil()  # they are sent before the next section
+
+
+def pay(device):
+    """The clocks that it waits for. On awaited buses a coroutine."""
+    bus = device._bus
+    if bus._awaits:
+        from .spiawait import pay
+
+        return pay(device)
+    lock(bus)
+    try:
+        if bus._config != device._config:
+            bus._configure(device._config)
+        bus._backend.write(b"\xff" * device._post)
+        device._owes = False
+    except OSError as error:
+        raise bus._fault(error, device)
+    finally:
+        unlock(bus)
+    return None
+
+
+def bare(device, function, a, b, selected):
+    """A transfer that leaves CS alone: it is active for a selection, or it is the driver's. On awaited buses a coroutine."""
+    bus = device._bus
+    if bus._awaits:
+        from .spiawait import bare
+
+        return bare(device, function, a, b)
+    lock(bus)
+    try:
+        if not selected and bus._config != device._config and (device._cs is None or device._cs() != device._active):
+            bus._configure(device._config)  # but never in a section
+        return function(bus._backend, a, b)
+    except OSError as error:
+        raise bus._fault(error, device)
+    finally:
+        unlock(bus)
