@@ -5,8 +5,9 @@
 
 import asyncio
 
-import boards
 from buslock import I2CBus
+
+import boards
 
 board = boards.this_board()
 if board.NAME == "sim":
@@ -41,13 +42,13 @@ async def poll():
 
 
 async def impatient():
-    """A transaction that needs the sensor, too: it runs before or after the calibration, never inside."""
+    """A transaction that needs both, too: it runs before or after the calibration, never inside."""
     await asyncio.sleep(0.01)
     txn = bus.transaction()
     txn.read_register(sensor, 0x10, 4)
-    txn.read_register(expander, 0x12, 1)
-    calibration, _ = await txn.execute()
-    print("the transaction saw", calibration)
+    txn.read_register(eeprom, 0, 4)
+    there, here = await txn.execute()
+    print("the transaction saw the same in both" if there == here else "the transaction saw a half-moved calibration")
 
 
 async def main():

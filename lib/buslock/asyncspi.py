@@ -4,23 +4,7 @@ The drafts have busio's names. They differ in how the bus is locked: not at all,
 `lock`; and configure() may be a coroutine. That lock is kept for one operation, across its awaits.
 """
 
-from ._rt import is_awaitable
 from .native import NativeLocked
-
-
-def awaits(spi):
-    """True if the transfers of an object with busio's names are awaited. A write of nothing tells."""
-    if not hasattr(spi, "try_lock"):
-        return True
-    try:
-        result = spi.write(b"")
-    except Exception:  # busio wants its lock
-        return False
-    if not is_awaitable(result):
-        return False
-    if hasattr(result, "close"):
-        result.close()
-    return True
 
 
 class AsyncSPI:

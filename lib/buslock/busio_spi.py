@@ -1,6 +1,22 @@
 """busio.SPI (CircuitPython, Blinka) with the method names of machine.SPI."""
 
+from ._rt import is_awaitable
 from .native import NativeLocked
+
+
+def awaits(spi):
+    """True if the transfers of an object with busio's names are awaited. A write of nothing tells."""
+    if not hasattr(spi, "try_lock"):
+        return True
+    try:
+        result = spi.write(b"")
+    except Exception:  # busio wants its lock
+        return False
+    if not is_awaitable(result):
+        return False
+    if hasattr(result, "close"):
+        result.close()
+    return True
 
 
 class BusioSPI:

@@ -26,6 +26,16 @@ def chip_select(cs, active):
     return name, cs, _digital(DigitalInOut(cs), active)
 
 
+def pin_of(number):
+    """The Pin of that number; None where there is none."""
+    try:
+        from machine import Pin
+
+        return Pin(number)
+    except (ImportError, TypeError, ValueError):
+        return None
+
+
 def _machine(pin, active):
     ready = []
 

@@ -104,16 +104,15 @@ async def _section(device, function, a, b):
         result = await _AWAITED[function](bus._backend, a, b)
     except BaseException:
         if bus._epoch is epoch:  # else reset() has driven it idle, and it is somebody else's
-            _lower(device)
+            deactivate(device, True)
         raise
     _check(device, epoch)
-    device._owes = device._post > 0
-    failed = _lower(device)
-    if failed is not None:
-        raise failed
+    deactivate(device, False)
     if device._owes:
-        bus._soil()
-        await _pay(device)  # cancelled here: it is done before the next section
+        try:
+            await _pay(device)  # cancelled here: dirty, and they are sent before the next section
+        except OSError:
+            bus._soil()
     return result
 
 
@@ -127,7 +126,7 @@ async def _activate(device):
         try:
             device._cs(device._active)
         except BaseException:
-            _lower(device)
+            deactivate(device, True)
             raise
 
 
@@ -151,15 +150,18 @@ def _check(device, epoch):
         raise NotHeld("%s: the bus was reset in this transfer" % device._label())
 
 
-def _lower(device):
-    """CS idle. The exception if that fails; other errors are on their way and go first."""
-    if device._cs is None:
-        return None
-    try:
-        device._cs(1 - device._active)
-    except Exception as error:
-        return device._astray(error)
-    return None
+def deactivate(device, failed):
+    """CS idle, without an await. `failed`: another error is on its way, and goes first."""
+    device._owes = device._post > 0
+    if failed and device._owes:
+        device._bus._soil()
+    if device._cs is not None:
+        try:
+            device._cs(1 - device._active)
+        except BaseException as error:
+            error = device._astray(error)
+            if not failed or not isinstance(error, Exception):
+                raise error
 
 
 def configure(device):

@@ -31,12 +31,15 @@ def wrap(bus, spi):
     own(bus, spi)
     bus._awaits = getattr(spi, "awaitable", False)
     if not bus._awaits and hasattr(spi, "configure"):
-        from .asyncspi import AsyncSPI, awaits
-        from .busio_spi import BusioSPI
+        from .busio_spi import BusioSPI, awaits
 
         bus._awaits = awaits(spi)
-        spi = AsyncSPI(spi) if bus._awaits else BusioSPI(spi, bus)
-        if not bus._awaits:
+        if bus._awaits:
+            from .asyncspi import AsyncSPI
+
+            spi = AsyncSPI(spi)
+        else:
+            spi = BusioSPI(spi, bus)
             bus._native = spi.take
         if bus._take_over:
             bus._take_over = False

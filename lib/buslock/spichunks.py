@@ -1,29 +1,52 @@
 """Long SPI writes, cut into pieces that give up the loop: a display frame."""
 
-from ._rt import sleep_ms, ticks_ms
-from .holding import left_of
+from ._rt import current_task, sleep_ms
+
+
+def check_chunk(label, chunk):
+    size = chunk[0] if isinstance(chunk, tuple) and len(chunk) == 2 else chunk
+    if chunk is not None and (type(size) is not int or size < 1):
+        raise ValueError("%s: chunk is a number of bytes from 1, or (bytes, False), not %r" % (label, chunk))
 
 
 def chunked(device):
     """Its `write`, cut at `chunk` bytes; with (bytes, False) CS goes idle and the wire is free between the pieces."""
     chunk = device._chunk
     size, keep = chunk if isinstance(chunk, tuple) else (chunk, True)
-    if type(size) is not int or size < 1:
-        raise ValueError("%s: chunk is a number of bytes from 1, or (bytes, False), not %r" % (device._label(), chunk))
 
     async def write(*bufs, timeout_ms=None):
+        """`timeout_ms` bounds the waiting until it begins."""
         if not bufs:
             device._refuse(bufs)
         for buf in bufs:
             if isinstance(buf, str) or not len(buf):
                 device._refuse(buf)
-        start = ticks_ms()
-        # Cancelled in here: CS is idle, the wire is free; what was sent so far is sent.
-        async with device.select(timeout_ms) if keep else device.hold(timeout_ms) as session:
-            for buf in bufs:
-                view = memoryview(buf)
-                for offset in range(0, len(view), size):
-                    await session.write(view[offset : offset + size], timeout_ms=left_of(timeout_ms, start))
+        bus = device._bus
+        hold = bus._wire_hold
+        if hold is not None and hold._selected is device and hold._task is current_task():
+            from .spisession import Selected
+
+            await pieces(Selected(device, hold), bufs, timeout_ms)
+            return
+        own = device._own_session()
+        # Cancelled in here: CS is idle, the wire is as before; what was sent so far is sent.
+        if keep:
+            async with (device if own is None else own).select(timeout_ms) as session:
+                await pieces(session, bufs, None)
+        elif own is not None:
+            await pieces(own, bufs, timeout_ms)
+        else:
+            async with device.hold(timeout_ms) as session:
+                await pieces(session, bufs, None)
+
+    async def pieces(session, bufs, timeout_ms):
+        first = True
+        for buf in bufs:
+            view = memoryview(buf)
+            for offset in range(0, len(view), size):
+                if not first:
                     await sleep_ms(0)
+                await session.write(view[offset : offset + size], timeout_ms=timeout_ms if first else None)
+                first = False
 
     device.write = write

@@ -1,11 +1,13 @@
 """What the holds of an SPI device give: a session, and a selection."""
 
-from ._rt import current_task
-from .errors import NotHeld, TransferError
-from .holding import Hold
+from ._rt import DONE, current_task, ticks_ms
+from .devicemore import Own
+from .errors import Reentry, TransferError
+from .holding import Hold, left_of
 from .holds import BusHold, over
 from .rare import rare
 from .spi import SPIOperations
+from .spisection import bare, deactivate
 from .waitqueue import check_ms
 
 
@@ -15,7 +17,7 @@ class SPISession(SPIOperations):
     Under `hold(wire=True)` they leave CS alone. Any task may use it.
     """
 
-    _modules = ("spidevice",)
+    _modules = ("spimore",)
 
     def __init__(self, device, hold):
         self._device = device
@@ -25,120 +27,147 @@ class SPISession(SPIOperations):
         return rare(self, type(self), name, self._modules)
 
     def _free(self):
-        bus = self._device._bus
+        device = self._device
+        bus = device._bus
         hold = self._hold
         if not hold.held:
             raise over(hold)
-        return bus._raw is not None and bus._wire._holder is None and bus._native is None
+        # Everything else _slow() finds a way for.
+        return (
+            (device._ready or device._setup_session is self)
+            and bus._raw is not None
+            and not bus._transfer
+            and not bus.debug
+            and bus._wire._holder is None
+            and bus._native is None
+        )
 
     def _section(self, function, a, b):
         return self._device._section(function, a, b)
 
     async def _slow(self, timeout_ms, function, a, b):
-        self._free()
         check_ms(timeout_ms)
+        start = ticks_ms()
+        device = self._device
+        wire = await self._prepare()
+        if wire is not None and (wire is self._hold or wire._selected is not None):
+            selected = wire._selected is not None
+            transfer = lambda a, b: bare(device, function, a, b, selected)  # noqa: E731
+        else:
+            transfer = lambda a, b: device._section(function, a, b)  # noqa: E731
+        # Cancelled here: CS is idle and the wire free, or they are the hold's as before; the key is the hold's.
+        return await device._bus._on_wire(wire, left_of(timeout_ms, start), 0, transfer, a, b)
+
+    async def _prepare(self):
+        """The hold by which the wire is this session's, or None; the set-up is done. NotHeld, Reentry."""
         device = self._device
         bus = device._bus
         hold = self._hold
-        if bus._wire_hold is hold:
-            return await bus._on_wire(hold, timeout_ms, 0, lambda a, b: _bare(device, function, a, b), a, b)
-        if bus._wire_hold is not None:
+        if not hold.held:
+            raise over(hold)
+        wire = bus._wire_hold
+        if wire is not None and wire is not (hold._wire if isinstance(hold, Own) else hold):
             bus._refuse_wire_holder(device._label())
-        # Cancelled here: CS is idle and the wire free; the key is the hold's.
-        return await bus._on_wire(hold, timeout_ms, 0, lambda a, b: device._section(function, a, b), a, b)
-
-
-def _bare(device, function, a, b):
-    """A transfer that does not touch CS."""
-    bus = device._bus
-    if bus._awaits:
-        from .spiawait import bare
-
-        return bare(device, function, a, b)
-    try:
-        return function(bus._backend, a, b)
-    except OSError as error:
-        raise bus._fault(error, device)
+            if wire._selected is not None and wire._outer is hold:
+                raise Reentry("%s is selected by another task under this hold" % device._label())
+            wire = None
+        if (
+            not device._ready
+            and (wire is None or wire is not hold and wire._selected is None)  # else CS may be active
+            and device._setup_session is not self
+            and device._setting_up is not current_task()
+        ):
+            await device._run_setup(self)  # under hold_all, and after an error under this hold; cancelled here: still due
+        return wire
 
 
 class Select(Hold):
     """CS active for the time of a block. Of a device: its key and the wire; of a session: the wire."""
 
+    wire = False  # CS needs no looking at when it ends
+    _open = None
+    _inner = None  # the hold of the key, where this is the device's own
+    _outer = None  # the hold that had the wire before
+
     def __init__(self, me, timeout_ms):
         self._me = me
-        self._device = me._device
+        self._selected = me._device
+        self._devices = (me._device,)
         self._given = self
         self._timeout = check_ms(timeout_ms)
-        self._inner = None
 
     def _all_keys(self):
-        return (self._device._key,)
+        return (self._selected._key,)
 
     def _label(self):
-        return self._device._label()
+        return self._selected._label()
+
+    def _is_held(self):
+        bus = self._selected._bus
+        key = self._inner or self._me._hold
+        return self._task is not None and bus._wire_hold is self and self._epoch is bus._epoch and key.held
 
     async def _enter(self):
         await super()._enter()
-        return Selected(self._device, self._hold)
+        return Selected(self._selected, self)
 
     async def _take(self):
-        device = self._device
+        start = ticks_ms()
+        me = self._me
+        device = self._selected
         bus = device._bus
-        if self._me is device:
-            self._inner = BusHold(bus, (device,), self._timeout, True)
-            self._inner._ours = True
-            await Hold._enter(self._inner)  # cancelled here: nothing is owned
-            hold = self._inner
+        if me is device:
+            inner = BusHold(bus, self._devices, self._timeout, False)
+            await Hold._enter(inner)  # cancelled here: nothing is owned
+            self._inner = inner
         else:
-            hold = self._me._hold
-            if not self._me._free() and bus._wire_hold is not None:
-                bus._refuse_wire_holder(device._label())
-            await bus._keep_wire(hold, self._timeout)  # cancelled here: nothing is owned
-        self._hold = hold
+            self._outer = await me._prepare()  # cancelled here: nothing is owned
+        self._epoch = bus._epoch
         self._task = current_task()
         try:
-            self._activate()
+            if self._outer is None:
+                await bus._keep_wire(self, left_of(self._timeout, start))  # cancelled here: the key is given back
+            else:
+                bus._wire_hold = self
+                await bus._ready_wire(self, left_of(self._timeout, start))  # cancelled here: the wire is as before
         except BaseException:
             self._task = None
-            self._drop()
+            self._give_back()
             raise
 
-    def _activate(self):
-        device = self._device
-        bus = device._bus
-        if bus._config != device._config:
-            bus._configure(device._config)
-        if device._cs is not None:
-            device._cs(device._active)
+    def __aexit__(self, exc_type, exc, tb):
+        try:
+            super().__aexit__(exc_type, exc, tb)
+        except TransferError:
+            if exc_type is None:  # else what ended the block goes first
+                raise
+        return DONE
 
     def _drop(self):
-        """CS idle, then the wire: without an await, in every exit."""
-        device = self._device
-        bus = device._bus
-        hold = self._hold
+        """CS idle, then the wire, then the key: without an await, in every exit."""
         try:
-            if device._cs is not None and hold._epoch is bus._epoch:
-                device._cs(1 - device._active)
-        except BaseException:
-            bus._soil()
-            raise
+            if self._selected._bus._wire_hold is self:  # else reset() has taken it away
+                deactivate(self._selected)
         finally:
-            if self._inner is not None:
-                self._inner._task = None
-                self._inner._drop()
-            elif bus._wire_hold is hold:
-                bus._leave_wire(hold)
+            self._give_back()
+
+    def _give_back(self):
+        bus = self._selected._bus
+        if bus._wire_hold is self:
+            if self._outer is None:
+                bus._leave_wire(self)
+            else:
+                bus._wire_hold = self._outer
+        inner = self._inner
+        if inner is not None and inner._task is not None:
+            inner._task = None
+            inner._drop()
 
 
 class Selected(SPISession):
     """The operations of a selected device: CS stays active in between."""
 
-    def _free(self):
-        super()._free()
-        device = self._device
-        if device._bus._wire_hold is not self._hold:
-            raise NotHeld("%s: the selection is over; use it inside its `async with`" % device._label())
-        return False  # the wire is there, but not for everybody
-
     def select(self, timeout_ms=None):
-        raise TransferError(0, "%s is selected already" % self._device._label())
+        if not self._hold.held:
+            raise over(self._hold)
+        raise Reentry("%s is selected already" % self._device._label())
