@@ -28,7 +28,10 @@ class Bus:
     _unmade = False  # a recovery was not completed: what was the peripheral is none now
     _dirty = False  # something may be left on the wire
     _channel = None
-    _wire_hold = None  # the BusHold that keeps the wire
+    _wire_hold = None  # the hold that keeps the wire
+    _user = None  # the task whose awaited transfer runs
+    _late = False  # the wire is given back when that has ended
+    _events = ()  # what else this kind of bus counts
 
     def __init__(self, peripheral, name, close, max_waiters, trace):
         if peripheral is None:
@@ -98,8 +101,8 @@ class Bus:
             await self._open(device, timeout_ms)
         try:
             wire = self._wire_hold
-            if wire is not None and wire._task is not task:
-                wire = None
+            if wire is not None:
+                wire = self._own_wire(device)
             # Cancelled here: the wire is free, and the key is given back below.
             return await self._on_wire(wire, left_of(timeout_ms, start), tries, function, a, b)
         finally:
@@ -115,7 +118,7 @@ class Bus:
             await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
         try:
             if self._dirty:
-                await self._clean()  # cancelled here: still dirty
+                await self._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty
             if self._transfer:
                 self._refuse_interrupt()
             self._transfer = True
@@ -123,7 +126,7 @@ class Bus:
                 result = function(a, b)
             finally:
                 self._transfer = False
-            return await result if self._awaits else result
+            return await self._awaited(result) if self._awaits else result
         except Exception as error:
             # A native lock is waited for; what may be tried again is, with the wire free in between.
             return await self._again(error, mine, left_of(timeout_ms, start), tries, function, a, b)

@@ -54,7 +54,7 @@ async def aclose(bus, timeout_ms):
                     bus._backend = None
                     if bus._lazy is not None:
                         await bus._lazy.aclose(left_of(timeout_ms, start))
-                    bus._forget()
+                bus._forget()
                 for device in bus._every_device():
                     device._due()
     finally:

@@ -96,8 +96,7 @@ class Own:
         self._epoch = bus._epoch
         self._devices = (device,)
         self._task = current_task()
-        hold = bus._wire_hold
-        self._wire = hold if hold is not None and hold._task is self._task else None
+        self._wire = None if bus._wire_hold is None else bus._own_wire(device)
 
     def _label(self):
         return self._devices[0]._label()

@@ -27,7 +27,7 @@ class BusHold(Hold):
         self.wire = wire
 
     _left = None  # a device whose chip select the block left active
-    _ours = False  # the wire is held for a selection, which drives CS itself
+    _selected = None  # the device that is selected: of SPI's selections, which have the wire, too
 
     def _is_held(self):
         # A holder of a replaced loop loses the table's hold.

@@ -155,19 +155,20 @@ async def aclose(lazy, timeout_ms=None):
                 lazy._task.cancel()
             # Cancelled here: the making has been told to stop, and stops.
             await wait(lazy._line, None, task, left_of(timeout_ms, start))
-        made = lazy._object if lazy._object is not None else lazy._late
-        lazy._object = lazy._late = None
-        lazy.state = "empty"
-        if made is not None and lazy._close is not None:
-            closing = lazy._close(made)
-            if is_awaitable(closing):
-                lazy._late = made
-                try:
+        # In `_late` stands what a close that was cut short has left open, or what came through in spite of a cancel.
+        while lazy._late is not None or lazy._object is not None:
+            lazy.state = "empty"
+            if lazy._late is None:
+                lazy._late, lazy._object = lazy._object, None
+            try:
+                closing = None if lazy._close is None else lazy._close(lazy._late)
+                if is_awaitable(closing):
                     await closing  # cancelled here: the next aclose() calls close() again
-                except Exception:
-                    lazy._late = None
-                    raise
+            except Exception:
                 lazy._late = None
+                raise
+            lazy._late = None
+        lazy.state = "empty"
     finally:
         lazy._closing = None
         if lazy.state == "ready" and lazy._late is not None:

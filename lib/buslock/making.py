@@ -21,7 +21,9 @@ def _new_lazy(bus):
 
 
 def _deinit(peripheral):
-    if hasattr(peripheral, "deinit"):
+    if isinstance(peripheral, (list, tuple)):
+        peripheral[1].close()  # the writer of a pair of streams
+    elif hasattr(peripheral, "deinit"):
         peripheral.deinit()
 
 
