@@ -339,6 +339,21 @@ async def test_retries_do_not_help_a_stuck_bus():
         rig.a.power_on()
         assert await device.read_register(1, 1) == b"\xfe"
         rig.check()
+        # The device whose transfer meets it first: one time-out, one recovery, and no thousand tries.
+        device = rig.bus.device(A, retries=1000)
+        for make in (lambda: device.read_register(0, 1), lambda: in_hold(device, False), lambda: in_hold(device, True)):
+            assert await device.read_register(1, 1) == b"\x01"
+            rig.a.hold_sda(None)
+            before = rig.bus.stats()["retries"]
+            await raises_async(BusStuck, make())
+            assert rig.bus.stats()["retries"] <= before + 1
+            rig.a.power_on()
+            rig.check()
+
+
+async def in_hold(device, wire):
+    async with device.hold(wire=wire) as session:
+        await session.read_register(0, 1)
 
 
 async def test_a_retry_recovers_by_itself():

@@ -782,6 +782,39 @@ async def test_aclose_during_a_set_up():
             rig.check()
 
 
+async def test_aclose_at_every_turn_of_a_set_up():
+    """aclose() in any turn around a set-up: each caller gets BusClosed or his bytes, from a bus that was open."""
+    for shape in ("rp2", "circuitpython"):
+        for at in range(1, 14):
+            rig = Rig(shape, factory="sync")
+            log = []
+
+            async def setup(session):
+                await session.write_register(0x20, 0x11)
+                await turns(2)
+                await session.write_register(0x21, 0x22)
+                log.append("ready")
+
+            async def user():
+                try:
+                    assert await device.read_register(0x20, 2) == b"\x11\x22"
+                    log.append("read")
+                except BusClosed:
+                    log.append("closed")
+
+            device = rig.bus.device(A, setup=setup)
+            tasks = [asyncio.create_task(user()) for _ in range(3)]
+            await turns(at)
+            await rig.bus.aclose()
+            # Whoever was not failed has read before the close, and nobody has opened the bus again.
+            assert "read" not in log or len(rig.made) == 1
+            log.append("end of aclose")
+            await asyncio.gather(*tasks)
+            assert "read" not in log[log.index("end of aclose") :]
+            assert len(rig.made) <= 1
+            rig.check()
+
+
 async def test_an_alias_shares_the_set_up():
     """Whichever address of a chip is used first, its one set-up is run, once."""
     for rig in rigs(SHAPES):

@@ -565,11 +565,15 @@ async def test_call():
         a, b = rig.devices()
         assert await rig.bus.call(a, lambda x, y: (x, y), 1, y_or(2)) == (1, 2)
         assert await rig.bus.call(a, lambda: rig.bus._wire.locked()) is True
-        await raises_async(TypeError, rig.bus.call(a, sleep, 1))
+        await raises_async(TypeError, rig.bus.call(a, coroutine_function))
         await raises_async(TypeError, rig.bus.call(a, 5))
         await raises_async(LockTimeout, call_with(rig, a, b))
         assert await a.read(1) == b"\x5a"
         rig.check()
+
+
+async def coroutine_function():
+    raise AssertionError("it was run")
 
 
 def y_or(value):

@@ -13,25 +13,39 @@ def joined(vector):
 class BusioI2C:
     """Each transfer takes the native lock for itself, so that code that waits for it never waits for a task."""
 
+    _kept = False  # it is ours for the next transfer
+
     def __init__(self, i2c):
         self.i2c = i2c
 
     def free(self):
         """True if nobody has the native lock."""
-        if not self.i2c.try_lock():
+        if not self._kept and not self.i2c.try_lock():
             return False
-        self.i2c.unlock()
+        self._unlock()
         return True
 
     def take_over(self):
         """Free the native lock whoever has it: nobody else may be using the bus."""
+        self._kept = False
         self.i2c.try_lock()  # first: unlocking a free lock is an error on some versions of Blinka
         self.i2c.unlock()
 
     def _lock(self):
-        if not self.i2c.try_lock():
+        if not self._kept and not self.i2c.try_lock():
             raise NativeLocked()
+        self._kept = False
         return self.i2c
+
+    def _unlock(self):
+        try:
+            self.i2c.unlock()
+        except BaseException as error:
+            # Nobody knows whether it is free now: it is taken for certain, and the next transfer gives it back.
+            self.i2c.try_lock()
+            self._kept = True
+            if not isinstance(error, OSError):
+                raise
 
     def readfrom_mem(self, addr, reg, nbytes, addrsize=8):
         buf = bytearray(nbytes)
@@ -44,7 +58,7 @@ class BusioI2C:
         try:
             i2c.writeto_then_readfrom(addr, out, buf)
         finally:
-            i2c.unlock()
+            self._unlock()
 
     def writevto(self, addr, vector):
         self.writeto(addr, joined(vector))
@@ -56,7 +70,7 @@ class BusioI2C:
         try:
             i2c.writeto(addr, data)
         finally:
-            i2c.unlock()
+            self._unlock()
 
     def readfrom(self, addr, nbytes):
         buf = bytearray(nbytes)
@@ -68,21 +82,21 @@ class BusioI2C:
         try:
             i2c.readfrom_into(addr, buf)
         finally:
-            i2c.unlock()
+            self._unlock()
 
     def write_then_readinto(self, addr, out, buf):
         i2c = self._lock()
         try:
             i2c.writeto_then_readfrom(addr, out, buf)
         finally:
-            i2c.unlock()
+            self._unlock()
 
     def scan(self):
         i2c = self._lock()
         try:
             return i2c.scan()
         finally:
-            i2c.unlock()
+            self._unlock()
 
     def deinit(self):
         self.i2c.deinit()

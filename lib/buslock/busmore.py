@@ -6,12 +6,13 @@ from ._rt import (
     is_running,
     loop_id,
     sleep_ms,
+    task_name,
     thread_id,
     ticks_diff_us,
     ticks_ms,
     ticks_us,
 )
-from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, Reentry
+from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotHeld, Reentry, TransferError
 from .holding import left_of
 from .native import NativeLocked
 
@@ -20,6 +21,12 @@ METHODS = (
     "_idle_now",
     "_refuse_interrupt",
     "_clean_first",
+    "_clean_within",
+    "_ready_wire",
+    "_own_wire",
+    "_awaited",
+    "_refuse_native",
+    "_outside",
     "_configure_for_call",
     "_end_call",
     "_note_block",
@@ -71,9 +78,15 @@ async def call(bus, device, function, *args, timeout_ms=None):
     device._permit()
 
     def run(_, __):
+        bus._transfer = False  # the driver makes its own
+        bus._refuse_native()
+        bus._configure_for_call(device)
         return bus._call(device, function, args)
 
     async def run_awaited(_, __):
+        waiting = bus._configure_for_call(device)
+        if waiting is not None:
+            await waiting
         return bus._call(device, function, args)
 
     # Cancelled here: nothing is owned.
@@ -81,9 +94,8 @@ async def call(bus, device, function, *args, timeout_ms=None):
 
 
 def _call(bus, device, function, args):
-    bus._transfer = False  # the driver makes its own
-    bus._configure_for_call(device)
     start = ticks_us()
+    left = False
     try:
         result = function(*args)
     except OSError as error:
@@ -91,11 +103,13 @@ def _call(bus, device, function, args):
         raise
     finally:
         bus._note_block(device, start)
-        bus._end_call(device)
+        left = bus._end_call(device)
     if is_awaitable(result):
         if hasattr(result, "close"):
             result.close()
         raise TypeError("%s: call() is for synchronous functions; use `async with device.hold()`" % bus.name)
+    if left:
+        raise TransferError(0, "%s: its chip select was left active; it is idle again" % device._label())
     return result
 
 
@@ -107,11 +121,11 @@ def _failed_outside(bus, error, device):
 
 
 def _configure_for_call(bus, device):
-    """What a driver of the device finds set."""
+    """What a driver of the device finds set. None, or a coroutine on buses whose transfers are awaited."""
 
 
 def _end_call(bus, device):
-    """A driver's call is over: nothing of it is left on the wire."""
+    """A driver's call is over: nothing of it is left on the wire. True if it left a chip select active."""
 
 
 def _note_block(bus, device, start):
@@ -167,7 +181,7 @@ def reset(bus):
 def stats(bus):
     """A dict: that of the table, and the counters of the bus."""
     stats = bus._table.stats()
-    for event in ("nacks", "errors", "retries", "recoveries"):
+    for event in ("nacks", "errors", "retries", "recoveries") + bus._events:
         stats[event] = bus._table._counts.get(event, 0)
     stats["longest_call_ms"] = bus._table._counts.get("longest_call_ms", 0)
     stats["longest_call_key"] = bus._table._counts.get("longest_call_key")
@@ -202,15 +216,39 @@ async def _clean_first(bus, timeout_ms):
     """Clean before keys are taken and set-ups are looked at: a recovery makes those due."""
     hold = bus._wire_hold
     if hold is not None and hold._task is current_task():
-        await bus._clean()
+        await bus._clean_within(timeout_ms)
         return
-    await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    start = ticks_ms()
+    wire = bus._wire
+    await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
     try:
         if bus._dirty:
-            await bus._clean()  # cancelled here: still dirty
+            await bus._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty
     finally:
-        if bus._wire._holder is current_task():
-            bus._wire._pass_on()
+        if bus._wire is wire and wire._holder is current_task():
+            wire._pass_on()
+
+
+async def _clean_within(bus, timeout_ms):
+    """Clean, with the wire held. LockTimeout where that takes longer: then the next one goes on with it."""
+    start = ticks_ms()
+    while True:
+        try:
+            if timeout_ms is None or not bus._awaits:
+                await bus._clean()  # cancelled here: still dirty
+                return
+            from .timeouts import deadline
+
+            async with deadline(left_of(timeout_ms, start)):
+                await bus._clean()
+                return
+        except NativeLocked:
+            await bus._outside(left_of(timeout_ms, start))
+        except DeadlineExceeded:
+            raise LockTimeout(
+                "%s: what an exchange that failed has left is still being waited for after %d ms: pass a longer timeout_ms"
+                % (bus.name, timeout_ms)
+            )
 
 
 def _soil(bus):
@@ -226,6 +264,8 @@ def _forget_wire_hold(bus):
     if hold is not None and hold._open is not None:
         bus._end_transfer(hold._open)
         hold._open = None
+    bus._user = None
+    bus._late = False
     bus._idle_now()
     if bus._backend is not None:
         bus._soil()
@@ -248,20 +288,85 @@ def _refuse_wire_holder(bus, wanted):
         )
 
 
+def _own_wire(bus, device):
+    """The hold by which the running task has the wire; None; Reentry if that is not for `device`."""
+    hold = bus._wire_hold
+    if hold._task is not current_task():
+        return None
+    if hold._devices is not None and device._key not in [known._key for known in hold._devices]:
+        bus._refuse_wire_holder(device._label())
+    return hold
+
+
 async def _keep_wire(bus, hold, timeout_ms):
+    start = ticks_ms()
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
     bus._wire_hold = hold
     try:
-        if bus._dirty:
-            await bus._clean()  # cancelled here: the wire is given back, still dirty
-        bus._configure_for(hold)
+        await bus._ready_wire(hold, left_of(timeout_ms, start))  # cancelled here: the wire is given back
     except BaseException:
-        bus._leave_wire(hold)
+        if bus._wire_hold is hold:  # else reset() has taken it away
+            bus._leave_wire(hold)
         raise
 
 
+async def _ready_wire(bus, hold, timeout_ms):
+    """The wire was taken for `hold`: it is clean, nobody outside has it, and what `hold` needs is set."""
+    start = ticks_ms()
+    while True:
+        if bus._dirty:
+            await bus._clean_within(left_of(timeout_ms, start))
+        try:
+            bus._refuse_native()
+            waiting = bus._configure_for(hold)
+            if waiting is not None:
+                await bus._awaited(waiting)
+            return
+        except NativeLocked:
+            await bus._outside(left_of(timeout_ms, start))
+
+
+def _refuse_native(bus):
+    """NativeLocked if code outside has the lock of a back end that takes it for each transfer."""
+    if hasattr(bus._backend, "free") and not bus._backend.free():
+        raise NativeLocked()
+
+
+async def _outside(bus, timeout_ms):
+    """Code outside has the native lock: come back in a millisecond, or LockTimeout."""
+    if timeout_ms == 0:
+        raise LockTimeout(
+            "%s: its own lock (try_lock) is taken by code outside buslock; a display that owns the bus? "
+            "displayio.release_displays() frees it, or bus.reset() if an earlier program left it" % bus.name
+        )
+    epoch = bus._epoch
+    await sleep_ms(1)  # cancelled here: the caller gives back what is held
+    if bus._epoch is not epoch:
+        raise NotHeld("%s was reset while this task waited for its own lock (try_lock)" % bus.name)
+
+
+async def _awaited(bus, transfer):
+    """Result of an awaited transfer, with the wire held. Only one at a time, also where tasks share what has the wire."""
+    if bus._user is not None:
+        transfer.close()
+        raise Reentry(
+            "%s: task '%s' is in the middle of a transfer with the same session: wait for it, or use a hold() without "
+            "wire=True, whose transfers take turns" % (bus.name, task_name(bus._user))
+        )
+    bus._user = current_task()
+    epoch = bus._epoch
+    try:
+        return await transfer  # cancelled here: the transfer leaves the wire idle, or dirty
+    finally:
+        if bus._epoch is epoch:
+            bus._user = None
+            if bus._late:
+                bus._late = False
+                bus._wire._pass_on()
+
+
 def _configure_for(bus, hold):
-    """The wire is held for a driver of its own: what it needs is set."""
+    """The wire was taken for `hold`: what it needs is set. None, or a coroutine on buses whose transfers are awaited."""
 
 
 def _wire_left(bus, hold):
@@ -284,7 +389,11 @@ def _leave_wire(bus, hold):
             if hold.wire:
                 bus._wire_left(hold)
         finally:
-            bus._wire._pass_on()
+            if bus._user is None:
+                bus._wire._pass_on()
+            else:  # another task's transfer runs with this hold's session: the wire is free when that has ended
+                bus._wire._holder = bus._user
+                bus._late = True
 
 
 async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
@@ -293,30 +402,25 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
     wire = bus._wire
     while True:
         if isinstance(error, NativeLocked):
-            left = left_of(timeout_ms, start)
-            if left == 0:
-                raise LockTimeout(
-                    "%s: its own lock (try_lock) is taken by code outside buslock; a display that owns the bus? "
-                    "displayio.release_displays() frees it, or bus.reset() if an earlier program left it" % bus.name
-                )
+            await bus._outside(left_of(timeout_ms, start))
         elif tries > 0 and isinstance(error, BusError) and not error.final and left_of(timeout_ms, start) != 0:
             tries -= 1
             bus._count("retries")
             if not mine:
                 wire._pass_on()
+            await sleep_ms(1)  # cancelled here: the caller gives back what is held
         else:
             raise error
         try:
-            await sleep_ms(1)  # cancelled here: the caller gives back what is held
             if not mine and wire._holder is not current_task():
                 await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
             if bus._dirty:
-                await bus._clean()
+                await bus._clean_within(left_of(timeout_ms, start))
             try:
                 result = function(a, b)
             finally:
                 bus._transfer = False
-            return await result if bus._awaits else result
+            return await bus._awaited(result) if bus._awaits else result
         except (NativeLocked, BusError) as failure:
             error = failure
 
