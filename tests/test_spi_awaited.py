@@ -2,7 +2,7 @@
 
 import asyncio
 
-from buslock import NotHeld, SPIBus
+from buslock import NotHeld, Reentry, SPIBus
 from spi_rig import Echo, Rig, cancel, go_on, sleep
 from support import clock
 from support.turns import raises_async, turns
@@ -92,6 +92,30 @@ async def test_cancelled_in_a_transfer():
             break
         step += 1
     assert len(cut) > 2  # it was met in the middle of the transfer
+
+
+async def test_a_wire_that_two_tasks_use():
+    """A second transfer in one selection, or under one hold of the wire, is refused while the first is under way."""
+    rig = awaited_rig()
+    rig.wire.user = lambda: None  # tasks hand an open section to each other here
+    a, _ = rig.devices(baudrate=100_000)
+    async with a.select() as spi:
+        first = asyncio.create_task(spi.write(LONG))
+        await go_on(4)
+        await raises_async(Reentry, spi.write(b"\x01"))
+        await raises_async(Reentry, a.write(b"\x01"))
+        await first
+        assert await spi.read(1) == b"\x5a"
+    async with a.hold(wire=True) as session:
+        a._cs(0)
+        first = asyncio.create_task(session.write(LONG))
+        await go_on(4)
+        await raises_async(Reentry, session.write(b"\x01"))
+        await first
+        assert await session.read(1) == b"\x5a"
+        a._cs(1)
+    assert rig.a.listen() == [LONG + b"\x00"] * 2
+    rig.check()
 
 
 async def test_a_ready_object_and_a_factory():

@@ -50,9 +50,10 @@ else:
     if hasattr(core, "_never"):
         _never = core._never  # CircuitPython reschedules a task that merely yields
     else:
+        _ONCE = (None,)
 
         def _never():
-            yield
+            return iter(_ONCE)  # native, and smaller than a generator
 
     def park(waiter, ms):
         """Awaitable: parks the running task for `ms`, or for ever when None, or until `wake(waiter)`."""

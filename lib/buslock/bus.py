@@ -24,6 +24,7 @@ class Bus:
     _closing = None  # the line of those who wait for the end of a close
     _transfer = False  # a transfer runs: what is called now is called from an interrupt
     _open_call = None  # a driver under call() has left a write without STOP
+    _locks = None  # of look-alikes: how often try_lock() was called, and whether it took the wire
     _take_over = False  # a native lock that an earlier program left is freed
     _unmade = False  # a recovery was not completed: what was the peripheral is none now
     _dirty = False  # something may be left on the wire

@@ -27,6 +27,7 @@ METHODS = (
     "_awaited",
     "_refuse_native",
     "_outside",
+    "_fault",
     "_configure_for_call",
     "_end_call",
     "_note_block",
@@ -96,6 +97,7 @@ async def call(bus, device, function, *args, timeout_ms=None):
 def _call(bus, device, function, args):
     start = ticks_us()
     left = False
+    locks, bus._locks = bus._locks, None
     try:
         result = function(*args)
     except OSError as error:
@@ -103,6 +105,7 @@ def _call(bus, device, function, args):
         raise
     finally:
         bus._note_block(device, start)
+        bus._locks = locks  # a driver that has raised unlocks nothing
         left = bus._end_call(device)
     if is_awaitable(result):
         if hasattr(result, "close"):
@@ -118,6 +121,13 @@ def _failed_outside(bus, error, device):
     if not isinstance(error, (BusError, DeadlineExceeded)):
         bus._fault(error, device)
         device._failed_setup()
+
+
+def _fault(bus, error, device):
+    """What an OSError of a driver leaves: counted, and cleaned before the next transfer."""
+    bus._count("errors")
+    bus._soil()
+    return error
 
 
 def _configure_for_call(bus, device):
@@ -260,7 +270,7 @@ def _soil(bus):
 def _forget_wire_hold(bus):
     """Its holder is lost: what it left on the wire is ended, and cleaned before the next transfer."""
     hold = bus._wire_hold
-    bus._wire_hold = None
+    bus._wire_hold = bus._locks = None
     if hold is not None and hold._open is not None:
         bus._end_transfer(hold._open)
         hold._open = None
@@ -379,7 +389,7 @@ def _forget(bus):
 
 
 def _leave_wire(bus, hold):
-    bus._wire_hold = None
+    bus._wire_hold = bus._locks = None
     device = hold._open
     if device is not None:
         hold._open = None

@@ -5,17 +5,18 @@ hold a single call goes through when nobody has or wants the device, because dri
 every other case it raises NotCovered at once: it never waits, never spins, never gets into somebody's hold.
 """
 
-from ._rt import current_task, task_name, ticks_us
-from .errors import BusStuck, NotCovered, NotHeld, Reentry
+from ._rt import current_task, ended, loop_id, task_name, ticks_us
+from .errors import BusClosed, BusStuck, NotCovered, NotHeld, Reentry
 from .native import NativeLocked
 
 
 class LookAlike:
     """Decides who may use the bus now, and makes its transfers."""
 
+    _dev = None  # the device of an object that has but one
+
     def __init__(self, bus):
         self._bus = bus
-        self._locked_by = None  # the task that took the wire by try_lock()
 
     def __enter__(self):
         return self
@@ -38,12 +39,15 @@ class LookAlike:
                 "%s is in use by %s: take it with `async with bus.hold(...)` or `await bus.call(...)` first"
                 % (label, _names(table, device._key))
             )
-        self._prepare(label)
+        device._permit()
+        self._prepare(label, own is not None)
         return getattr(own, "_owner", None)
 
     def _check_wire(self, label):
         """The running task; NotCovered if another one has the wire, Reentry in an interrupt."""
         bus = self._bus
+        if bus._loop is not loop_id() and not bus._closing:
+            bus._look()  # RuntimeError in a thread that is not the bus's own
         if bus._transfer:
             raise Reentry("%s: called from an interrupt while a transfer runs; ask a task to do it" % label)
         task = current_task()
@@ -55,18 +59,19 @@ class LookAlike:
             )
         return task
 
-    def _prepare(self, label):
-        """The peripheral is there, and clean."""
+    def _prepare(self, label, held):
+        """The peripheral is there, and clean. Who has a hold may finish while others wait to close the bus."""
         bus = self._bus
-        if bus._closing:
-            raise NotCovered("%s is being closed" % bus.name)
+        if bus._closing and not held:
+            raise BusClosed("%s is being closed" % bus.name)
         if bus._backend is None:
             bus._make_now()
         if bus._dirty and not bus._clean_now():
-            raise BusStuck(5, "%s: not clean after an error: `await %s.recover()` first" % (label, bus.name))
+            text = "%s: not clean after an error: `await bus.call(...)` or the next hold of the wire cleans it" % label
+            raise BusStuck(5, text) if held else NotCovered(text)
 
     def _transfer(self, device, function, *args):
-        """function(peripheral, ...) as one transfer."""
+        """function(...) as one transfer."""
         bus = self._bus
         start = ticks_us()
         bus._transfer = True
@@ -83,28 +88,56 @@ class LookAlike:
 
     def try_lock(self):
         """True if this task has the wire, or has it from now until unlock(). NotCovered instead of False: the driver
-        would ask again and again, and the task that has it could never go on."""
+        would ask again and again, and the task that has it could never go on.
+
+        A driver that is made between try_lock() and unlock() locks too, so they are counted."""
         bus = self._bus
         task = self._check_wire(bus.name)
-        everything = bus._table._all
-        if everything is not None and everything._task is not task:
+        table = bus._table
+        if table._all is not None and table._all._task is not task:
             raise NotCovered(
                 "%s: task '%s' holds all of it: take the device with a hold or bus.call() first"
-                % (bus.name, task_name(everything._task))
+                % (bus.name, task_name(table._all._task))
             )
         if bus._wire._holder is None:
             bus._wire.try_acquire()
-            self._locked_by = task
+            hold = getattr(table._any_hold_of(task), "_owner", None)
+            if hold is not None:
+                hold.wire = True  # its end gives it back if the driver does not, having raised
+            bus._wire_hold = hold
+            bus._locks = [0, True]
+        locks = bus._locks
+        if locks is None:
+            bus._locks = locks = [0, False]  # the wire is a hold's, or that of bus.call(), which keep it
+        locks[0] += 1
         return True
 
     def unlock(self):
-        """End what try_lock() took. NotHeld if the task has no wire."""
-        wire = self._bus._wire
-        if wire._holder is None or wire._holder is not current_task():
-            raise NotHeld("%s: unlock() without try_lock()" % self._bus.name)
-        if self._locked_by is wire._holder:
-            self._locked_by = None
-            wire._pass_on()
+        """End what try_lock() took. NotHeld without it; a lock whose task has ended anyone may end."""
+        bus = self._bus
+        holder = bus._wire._holder
+        locks = bus._locks
+        if holder is None or locks is None or holder is not current_task() and not ended(holder):
+            raise NotHeld("%s: unlock() without try_lock()" % bus.name)
+        locks[0] -= 1
+        if locks[0]:
+            return
+        bus._locks = None
+        if locks[1]:
+            self._give_back()
+
+    def _give_back(self):
+        """The wire that try_lock() took, idle."""
+        bus = self._bus
+        hold = bus._wire_hold
+        if hold is not None:
+            bus._leave_wire(hold)
+            hold.wire = False
+            return
+        try:
+            bus._end_call(self._dev)
+        finally:
+            bus._wire._pass_on()
 
 
 def _names(table, key):

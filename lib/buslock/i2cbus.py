@@ -22,7 +22,6 @@ METHODS = (
     "_refuse_address",
     "as_machine",
     "as_busio",
-    "_backend_write",
     "_scan_now",
     "_end_call",
     "_configure_for",
@@ -270,10 +269,6 @@ def as_busio(bus):
     from .i2cfacade import BusioI2C
 
     return BusioI2C(bus)
-
-
-def _backend_write(bus, i2c, addr, buf):
-    return i2c.writeto(addr, buf)
 
 
 def _scan_now(bus, home):

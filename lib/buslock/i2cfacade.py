@@ -3,6 +3,7 @@
 from ._rt import task_name
 from .errors import NotCovered
 from .facade import LookAlike, part
+from .native import NativeLocked
 
 _END = (1 << 30) - 1
 
@@ -18,48 +19,63 @@ class I2CLookAlike(LookAlike):
     def _do(self, addr, function, *args):
         """function(i2c, address, ...) for one transfer with STOP."""
         device = self._device(addr)
-        hold = self._enter(device)
+        self._enter(device)
         try:
-            return self._transfer(device, function, device._i2c(), addr, *args)
+            return self._transfer(device, _run, device, function, addr, args)
         finally:
-            self._stopped(hold)
+            self._stopped()
 
-    def _stopped(self, hold):
-        """The transfer had a STOP, so the wire is free again where a write without STOP kept it."""
+    def _stopped(self):
+        """The transfer had a STOP, so the wire is free again where only a write without STOP kept it."""
+        bus = self._bus
+        bus._open_call = None
+        hold = bus._wire_hold
         if hold is not None and hold._open is not None:
             hold._open = None
-            if not hold.wire and self._bus._wire_hold is hold:
-                self._bus._leave_wire(hold)
+            if not hold.wire and bus._locks is None:
+                bus._leave_wire(hold)
 
     def _write(self, addr, buf, stop):
         bus = self._bus
         device = self._device(addr)
         hold = self._enter(device)
-        if stop or bus._native is not None:
-            # busio always sends STOP.
-            acks = self._transfer(device, bus._backend_write, device._i2c(), addr, buf)
-            self._stopped(hold)
-            return acks
-        if hold is not None:
-            if bus._wire_hold is not hold:
-                bus._wire.try_acquire()
-                bus._wire_hold = hold
-            hold._open = device
+        alone = hold is None and bus._wire._holder is None
+        if stop or alone or bus._native is not None:
+            # busio always sends STOP; and without a hold nobody would keep the wire until the next transfer.
+            try:
+                return self._transfer(device, _run, device, _writeto, addr, (buf,))
+            finally:
+                self._stopped()
+        if bus._wire._holder is None:
+            bus._wire.try_acquire()
+            bus._wire_hold = hold
+        if bus._wire_hold is not None:
+            bus._wire_hold._open = device  # its end makes the STOP if the driver does not
         else:
-            bus._open_call = device  # bus.call() makes the STOP if the driver does not
-        return self._transfer(device, device._i2c().writeto, addr, buf, False)
+            bus._open_call = device  # so do bus.call() and unlock()
+        return self._transfer(device, _run, device, _writeto, addr, (buf, False))
 
     def scan(self):
-        """The addresses that answer; only while no other task has a hold on the bus."""
+        """The addresses that answer. Without the wire only while no other task has a hold; with it as bus.scan() does,
+        which disturbs nobody's key."""
         bus = self._bus
         task = self._check_wire("scan of " + bus.name)
-        for hold in bus._table._holds():
-            if hold._task is not task:
-                raise NotCovered(
-                    "scan of %s: %s is held by task '%s'" % (bus.name, hold._label(), task_name(hold._task))
-                )
-        self._prepare("scan of " + bus.name)
-        return list(bus._scan_now(self._home))
+        if bus._wire._holder is None:
+            for hold in bus._table._holds():
+                if hold._task is not task:
+                    raise NotCovered(
+                        "scan of %s: %s is held by task '%s': use `await bus.scan()` or bus.call()"
+                        % (bus.name, hold._label(), task_name(hold._task))
+                    )
+        self._prepare("scan of " + bus.name, bus._table._any_hold_of(task) is not None)
+        bus._transfer = True
+        try:
+            return list(bus._scan_now(self._home))
+        except NativeLocked:
+            raise NotCovered("scan of %s: code outside has its native lock (try_lock)" % bus.name)
+        finally:
+            bus._transfer = False
+            self._stopped()
 
 
 class MachineI2C(I2CLookAlike):
@@ -85,15 +101,18 @@ class MachineI2C(I2CLookAlike):
         return self.writeto(addr, data, stop)
 
     def readfrom_mem(self, addr, memaddr, nbytes, *, addrsize=8):
-        return self._do(addr, lambda i2c, addr: i2c.readfrom_mem(addr, memaddr, nbytes, addrsize=addrsize))
+        return self._do(addr, lambda i2c, addr: i2c.readfrom_mem(addr, memaddr, nbytes, **_size(addrsize)))
 
     def readfrom_mem_into(self, addr, memaddr, buf, *, addrsize=8):
-        self._do(addr, lambda i2c, addr: i2c.readfrom_mem_into(addr, memaddr, buf, addrsize=addrsize))
+        self._do(addr, lambda i2c, addr: i2c.readfrom_mem_into(addr, memaddr, buf, **_size(addrsize)))
 
     def writeto_mem(self, addr, memaddr, buf, *, addrsize=8):
-        self._do(addr, lambda i2c, addr: i2c.writeto_mem(addr, memaddr, buf, addrsize=addrsize))
+        if self._bus._native is None:
+            self._do(addr, lambda i2c, addr: i2c.writeto_mem(addr, memaddr, buf, **_size(addrsize)))
+        else:
+            self._write(addr, memaddr.to_bytes(addrsize // 8, "big") + bytes(buf), True)
 
-    def _primitive(self, *args):
+    def _primitive(self, *args, **kwargs):
         raise OSError("I2C operation not supported")  # as the hardware peripherals say
 
     start = stop = readinto = write = _primitive
@@ -124,9 +143,24 @@ class BusioI2C(I2CLookAlike):
         return True
 
 
+def _run(device, function, addr, args):
+    return function(device._i2c(), addr, *args)  # behind a multiplexer its channel is opened here
+
+
+def _writeto(i2c, addr, *args):
+    return i2c.writeto(addr, *args)
+
+
+def _size(addrsize):
+    """The ESP8266 knows no addrsize."""
+    return {} if addrsize == 8 else {"addrsize": addrsize}
+
+
 def write_then_read(i2c, addr, out, into):
     if hasattr(i2c, "write_then_readinto"):
         i2c.write_then_readinto(addr, out, into)
+    elif len(out) == 1:
+        i2c.readfrom_mem_into(addr, out[0], into)
     elif 0 < len(out) <= 4:
         # One call, atomic on every port; esp32 sends STOP after a plain write whatever it is told.
         i2c.readfrom_mem_into(addr, int.from_bytes(bytes(out), "big"), into, addrsize=8 * len(out))

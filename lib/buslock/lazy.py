@@ -57,8 +57,7 @@ class Lazy:
             if self._object is not None:
                 return self._object
         # Cancelled here: only this caller goes, the shared task works on.
-        waiter = await wait(self._line, None, current_task(), timeout_ms)
-        return self._outcome(waiter.hold)
+        return self._outcome(await wait(self._line, None, current_task(), timeout_ms))
 
     def _start(self):
         self.state = "starting"

@@ -20,10 +20,12 @@ class Lock(WaitQueue):
         self._loop = loop_id()
 
     def __aenter__(self):
+        task = current_task()
         if self._holder is None:
-            self._holder = current_task()
+            self._holder = task
             return DONE
-        return self._acquire(current_task(), None)
+        # Cancelled there: nothing is owned, see wait().
+        return DONE if self._take(task, None) else wait(self, None, task, None)
 
     def __aexit__(self, exc_type, exc, tb):
         holder = self._holder
@@ -75,6 +77,13 @@ class Lock(WaitQueue):
 
     async def _acquire(self, holder, timeout_ms, hold=None):
         check_ms(timeout_ms)
+        if not self._take(holder, hold):
+            # Cancelled here: nothing is owned, see wait().
+            await wait(self, hold, holder, timeout_ms)
+        return True
+
+    def _take(self, holder, hold):
+        """True if it was free and is held now; False if it has to be waited for."""
         if not self._busy():
             self._holder = holder
             self._hold = hold
@@ -83,9 +92,7 @@ class Lock(WaitQueue):
             from .refusals import reentry
 
             raise reentry(self)
-        # Cancelled here: nothing is owned, see wait().
-        await wait(self, hold, holder, timeout_ms)
-        return True
+        return False
 
     def _busy(self):
         if self._holder is not None and self._loop is not loop_id():

@@ -16,6 +16,7 @@ class SPIBus(Bus):
     _polarity = None  # the level at which the clock idles; None: not known
     _words = True  # init() takes bits=
     _ordered = False  # a bit order was set, and stays until another one is
+    _owned = None  # the peripheral that is this bus object's own
 
     def __init__(self, spi, name=None, close=None, max_waiters=None, trace=None):
         super().__init__(spi, name or "spi", close, max_waiters, trace)

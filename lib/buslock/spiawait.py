@@ -8,7 +8,7 @@ from ._rt import is_awaitable
 from .errors import NotHeld
 from .native import NativeLocked
 from .spi import _write, _write_readinto
-from .spibus import initialise, moves_late
+from .spibus import initialise
 from .spimore import _read, _readinto, _write_then_read
 
 
@@ -90,9 +90,6 @@ async def _configure(device):
     result = initialise(bus, spi, config)
     if is_awaitable(result):
         await result
-    if moves_late(bus, config):
-        await spi.write(b"\xff")
-        bus._polarity = config[1]
     bus._config = config
 
 

@@ -162,17 +162,12 @@ def _configure(bus, config):
     bus._config = None  # until it is done, nothing is known
     try:
         initialise(bus, spi, config)
-        if moves_late(bus, config):
-            spi.write(b"\xff")
+        if config[1] != bus._polarity and config[3] == 8 and "alone" not in bus._devices:
+            spi.write(b"\xff")  # some ports move the clock to its new idle level with the first transfer only
             bus._polarity = config[1]
     except OSError as error:
         raise bus._fault(error, None)
     bus._config = config
-
-
-def moves_late(bus, config):
-    """Some ports move the clock to its new idle level with the first transfer only, so one is made for nobody."""
-    return config[1] != bus._polarity and config[3] == 8 and "alone" not in bus._devices
 
 
 def initialise(bus, spi, config):

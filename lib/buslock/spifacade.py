@@ -23,16 +23,27 @@ class SPILookAlike(LookAlike):
         old = self._dev._config
         new = tuple([b if a is None else a for a, b in zip((baudrate, polarity, phase, bits, firstbit), old)])
         check_config(self._bus, new)
-        self._dev._config = new
+        if new != old:
+            self._enter(self._dev)  # not in the middle of somebody's hold
+            self._dev._config = new
 
     def _do(self, method, *args):
         """One transfer, CS left to the driver."""
         device = self._dev
         bus = self._bus
         self._enter(device)
-        if bus._config != device._config and not self._selected():
-            bus._configure(device._config)
-        return self._transfer(device, getattr(bus._backend, method), *args)
+        if bus._awaits:
+            raise NotImplementedError(
+                "%s: the transfers of this bus are awaited, and a driver that is not async cannot" % bus.name
+            )
+        return self._transfer(device, self._configured, getattr(bus._backend, method), *args)
+
+    def _configured(self, function, *args):
+        bus = self._bus
+        config = self._dev._config
+        if bus._config != config and not self._selected():
+            bus._configure(config)
+        return function(*args)
 
     def _selected(self):
         """True while CS is active: then nothing is changed."""
@@ -43,15 +54,31 @@ class SPILookAlike(LookAlike):
 class MachineSPI(SPILookAlike):
     """machine.SPI."""
 
-    MSB = 0
-    LSB = 1
-
     def __init__(self, device):
         super().__init__(device)
         self.cs = MachineCS(self)
 
+    def __getattr__(self, name):
+        """MSB, LSB and the like have other values on other ports."""
+        if name in ("MSB", "LSB", "CONTROLLER"):
+            bus = self._bus
+            if bus._backend is None:
+                bus._make_now()
+            return getattr(bus._backend, name, 1 if name == "LSB" else 0)
+        raise AttributeError(name)
+
     def init(
-        self, baudrate=None, *, polarity=None, phase=None, bits=None, firstbit=None, sck=None, mosi=None, miso=None
+        self,
+        baudrate=None,
+        *,
+        polarity=None,
+        phase=None,
+        bits=None,
+        firstbit=None,
+        sck=None,
+        mosi=None,
+        miso=None,
+        pins=None
     ):
         self._set(baudrate, polarity, phase, bits, firstbit)
 
@@ -83,19 +110,25 @@ class BusioSPI(SPILookAlike):
         return self._dev._config[0]
 
     def write(self, buffer, *, start=0, end=_END):
-        if len(buffer):
-            self._do("write", part(buffer, start, end))
+        self._some("write", part(buffer, start, end))
 
     def readinto(self, buffer, *, start=0, end=_END, write_value=0):
-        if len(buffer):
-            self._do("readinto", part(buffer, start, end), write_value)
+        self._some("readinto", part(buffer, start, end), write_value)
 
     def write_readinto(self, out_buffer, in_buffer, *, out_start=0, out_end=_END, in_start=0, in_end=_END):
-        self._do("write_readinto", part(out_buffer, out_start, out_end), part(in_buffer, in_start, in_end))
+        out = part(out_buffer, out_start, out_end)
+        into = part(in_buffer, in_start, in_end)
+        if len(out) != len(into):
+            raise ValueError("buffer slices must be of equal length")
+        self._some("write_readinto", out, into)
+
+    def _some(self, method, buf, *args):
+        if len(buf):  # nothing is no error for busio, but for some of machine's ports
+            self._do(method, buf, *args)
 
 
 class ChipSelect:
-    """The pin that the driver moves: only to idle, unless its task has the wire."""
+    """The pin that the driver moves: it knows whose it is, and becomes active only for the task that has the wire."""
 
     def __init__(self, spi):
         self._spi = spi
@@ -114,11 +147,18 @@ class ChipSelect:
                 )
             if bus._config != device._config:
                 bus._configure(device._config)  # complete before CS falls
+        elif device._cs() == level:
+            return
+        else:
+            self._spi._check_wire(device._label())  # it is active in somebody's transfer
         device._cs(level)
 
     def _level(self):
         cs = self._spi._dev._cs
         return 0 if cs is None else cs()
+
+    def _idle(self):
+        self._drive(1 - self._spi._dev._active)
 
 
 class MachineCS(ChipSelect):
@@ -128,6 +168,7 @@ class MachineCS(ChipSelect):
     OUT = 1
     OPEN_DRAIN = 2
     PULL_UP = 1
+    PULL_DOWN = 2
 
     def init(self, mode=-1, pull=-1, *, value=None, **kwargs):
         if value is not None:
@@ -158,15 +199,21 @@ class DigitalCS(ChipSelect):
     drive_mode = None
     pull = None
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc, tb):
+        self._idle()
+
     def switch_to_output(self, value=False, drive_mode=None):
         # Drivers give the idle level here; the default, low, would select the chip before anybody has the wire.
-        self._drive(1 - self._spi._dev._active)
+        self._idle()
 
     def switch_to_input(self, pull=None):
-        self._drive(1 - self._spi._dev._active)
+        self._idle()
 
     def deinit(self):
-        self._drive(1 - self._spi._dev._active)
+        self._idle()
 
     @property
     def value(self):

@@ -91,13 +91,14 @@ def activate(device):
         return activate(device)
     before(device)
     try:
-        if device._cs is not None:
-            device._cs(device._active)
+        try:
+            if device._cs is not None:
+                device._cs(device._active)
+        finally:
+            unlock(bus)
     except BaseException as error:
-        unlock(bus)
         deactivate(device)
         raise bus._fault(error, device) if isinstance(error, OSError) else error
-    unlock(bus)
     return None
 
 

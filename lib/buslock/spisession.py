@@ -104,8 +104,9 @@ class Select(Hold):
 
     def _is_held(self):
         bus = self._selected._bus
-        key = self._inner or self._me._hold
-        return self._task is not None and bus._wire_hold is self and self._epoch is bus._epoch and key.held
+        if self._task is None or bus._wire_hold is not self or self._epoch is not bus._epoch:
+            return False
+        return (self._inner or self._me._hold).held
 
     async def _enter(self):
         await super()._enter()

@@ -25,15 +25,14 @@ class KeyHold(Hold):
         self._task = current_task()
         return given
 
-    async def _enter(self):
-        if not isinstance(self._task, Given):
+    def _enter(self):
+        """The awaitable of an `__aenter__` that may have to wait. Cancelled there: nothing is owned, see wait()."""
+        given = self._task
+        if not isinstance(given, Given):
             self._refuse()
         self._task = None
         queue = self._table._ask(self)
-        if queue is not None:
-            # Cancelled here: nothing is owned, see wait().
-            await wait(queue, self, current_task(), self._timeout)
-        return self
+        return given if queue is None else wait(queue, self, current_task(), self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:
@@ -219,24 +218,33 @@ class LockTable:
         """Take the key of `hold` for the running task; or the line in which it has to wait."""
         task = current_task()
         key = hold._key
-        hash(key)  # TypeError here and now, not in the task that opens the gate
         if self._loop is not loop_id():
             from .strays import settle_table
 
             settle_table(self)
-        mine = self._hold_of(task, key)
-        if mine is not None:
-            from .refusals import reentry
-
-            raise reentry(hold._label(), mine._label())
-        if self._shut and self._any_hold_of(task) is None:
-            return self._gate
-        if key not in self._entries:
+        entry = self._entries.get(key)
+        if self._shut:
+            hash(key)  # TypeError here and now, not in the task that opens the gate
+            if self._all is not None and self._all._task is task:
+                self._refuse(hold, self._all)
+            if self._any_hold_of(task) is None:
+                return self._gate
+        if entry is None:
             self._put(key, hold)
         else:
-            queue = self._entry(key)
-            if not hold.shared or queue._line or not queue.holds[0].shared:
-                return queue
-            queue.holds.append(hold)
+            if not isinstance(entry, Entry):
+                entry = self._entry(key)
+            for other in entry.holds:
+                if other._task is task:
+                    self._refuse(hold, other)
+            if not hold.shared or entry._line or not entry.holds[0].shared:
+                return entry
+            entry.holds.append(hold)
         hold._task = task
         return None
+
+    def _refuse(self, hold, mine):
+        """The task holds it already."""
+        from .refusals import reentry
+
+        raise reentry(hold._label(), mine._label())

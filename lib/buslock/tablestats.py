@@ -9,9 +9,11 @@ def arrived(queue):
     """A task has just joined the line."""
     counts = queue._counts
     counts["waits"] = counts.get("waits", 0) + 1
-    counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries) if hasattr(queue, "table") else 0)
-    if len(queue._line) > counts.get("longest", 0):
-        counts["longest"] = len(queue._line)
+    n = len(queue._line)
+    if n == 1 and hasattr(queue, "table"):
+        counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries))
+    if n > counts.get("longest", 0):
+        counts["longest"] = n
         counts["longest_key"] = getattr(queue, "key", None)
 
 

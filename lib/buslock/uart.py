@@ -8,13 +8,15 @@ class UARTBus(Bus):
     """A `machine.UART`, `busio.UART`, or a pair of asyncio streams (reader, writer); or a function that makes one.
 
     `de`: the drive-enable pin of an RS-485 transceiver, active at level `de_active`. `echo`: what is sent comes back
-    (single wire), and is removed and checked. `gap_ms`: silence between two exchanges. `max_reply` bytes at most.
+    (single wire), and is removed and checked. `gap_ms`: silence before each request. `max_reply` bytes at most.
     `unsolicited(bytes)` is given what comes and belongs to no exchange; without it that is dropped, and counted.
+    One bus object for one UART: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "uartbus", "busmore")
+    _modules = ("making", "uartbus", "uartlines", "busmore")
     _awaits = True
-    _reply_ms = 0  # what an exchange that failed may still be answered within
+    _events = ("strays", "silences")
+    _owned = None  # the peripheral that is this bus object's own
 
     def __init__(
         self,
@@ -30,13 +32,16 @@ class UARTBus(Bus):
         max_waiters=None,
         trace=None,
     ):
-        super().__init__(uart, name or "uart", close, max_waiters, trace)
+        self.name = name = name or "uart"
         self._set(de, de_active, echo, gap_ms, max_reply, unsolicited)
+        super().__init__(uart, name, close, max_waiters, trace)
 
     def device(self, address=0):
-        """The node of that address: what has a key of its own. A line with one partner needs none but 0."""
+        """The node of that address, an int or a string: what has a key of its own. A line with one partner needs none
+        but 0."""
         node = self._devices.get(address)
         if node is None:
+            self._check_address(address)
             self._devices[address] = node = UARTNode(self, address)
         return node
 

@@ -1,14 +1,17 @@
-"""The methods of UARTBus, loaded on first use: sending, receiving, and what is left when that fails."""
+"""The methods of UARTBus, loaded on first use: what it consists of, sending and receiving."""
 
-from ._rt import sleep_ms, ticks_diff, ticks_ms
+from ._rt import ticks_diff, ticks_ms
+from .devicemore import Own
 from .errors import NoReply, NotCovered, TransferError
 from .holds import over
 from .uart import UARTNode, UARTSession
+from .uartlines import fault, lower, quiet, silence
 from .waitqueue import check_ms
 
 METHODS = (
     "_set",
     "_wrap",
+    "_check_address",
     "_device_of",
     "_session_of",
     "_show",
@@ -18,13 +21,10 @@ METHODS = (
     "_exchange",
     "_send",
     "_receive",
-    "_collect",
-    "_stray",
-    "_clean",
-    "_clean_now",
+    "_fault",
 )
 
-_QUIET_MS = 20  # a line is quiet when nothing has come for so long: at 1200 baud, two characters
+_ECHO_MS = 100  # silence after which an echo is not to be expected any more
 
 
 def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
@@ -44,13 +44,23 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
     bus._gap_ms = check_ms(gap_ms)
     bus._max_reply = max_reply
     bus._unsolicited = unsolicited
-    bus._last = None  # ticks of the last byte on the line
 
 
 def _wrap(bus, uart):
+    from .owners import own
     from .uartports import port
 
-    return port(bus.name, uart)
+    made = port(bus, uart)
+    own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
+    made.exact = bus._de is not None
+    bus._raw = None
+    bus._dirty = True  # first the drive is released
+    return made
+
+
+def _check_address(bus, address):
+    if not isinstance(address, (int, str)):
+        raise TypeError("%s: a node's address is an int or a string, not %r" % (bus.name, address))
 
 
 def _device_of(bus, device):
@@ -74,6 +84,8 @@ async def _run_session(bus, session, timeout_ms, function, a, b):
     hold = session._hold
     if not hold.held:
         raise over(hold)
+    if isinstance(hold, Own):
+        hold = hold._wire
     if bus._wire_hold is not None and bus._wire_hold is not hold:
         bus._refuse_wire_holder(session._node._label())
     # Cancelled here: the line is free, and dirty if something was under way; the key is the hold's.
@@ -81,7 +93,7 @@ async def _run_session(bus, session, timeout_ms, function, a, b):
 
 
 def _expect(bus, nbytes, until, frame, reply_ms):
-    """(how, what, reply_ms), checked."""
+    """(frame function, reply_ms), checked."""
     given = [x for x in (nbytes, until, frame) if x is not None]
     if len(given) != 1:
         raise ValueError("%s: one of nbytes=, until= and frame= says where the reply ends" % bus.name)
@@ -106,83 +118,104 @@ def _check_request(bus, request):
         raise ValueError("%s: there is nothing to send" % bus.name)
 
 
+def _fault(bus, error, node):
+    """The error of a driver that had the line."""
+    bus._backend.unquiet = 0
+    return fault(bus, bus._backend, error, "failed")
+
+
+# With the line held. In each, what is left when it fails or is cancelled is said by `port.unquiet`, and cleaned away
+# before the next one.
+
+
 async def _exchange(bus, request, expect):
-    """Run with the wire held."""
-    _, reply_ms = expect
-    bus._reply_ms = 0 if reply_ms is None else reply_ms
+    port = bus._backend
+    reply_ms = expect[1]
+    await silence(bus, port)  # cancelled here: nothing was sent
     try:
-        await bus._send(request, None)
-        return await bus._collect(expect)
+        # Cancelled here: the reply may still come.
+        await transmit(bus, port, request, 1000 if reply_ms is None else reply_ms)
+        return await collect(bus, port, expect)
     except BaseException:
-        # The reply may still come: it is waited for, and thrown away, before the next request.
-        bus._soil()
+        quiet(bus, port)
+        raise
+
+
+async def _send(bus, buf, _):
+    port = bus._backend
+    await silence(bus, port)  # cancelled here: nothing was sent
+    try:
+        await transmit(bus, port, buf, 0)
+        port.unquiet = None
+    except BaseException:
+        quiet(bus, port)
         raise
 
 
 async def _receive(bus, _, expect):
-    return await bus._collect(expect)
-
-
-async def _send(bus, buf, _):
-    """Send with the drive enabled, and return when the last bit is out. The line is quiet before."""
     port = bus._backend
-    if bus._last is not None and bus._gap_ms:
-        left = bus._gap_ms - ticks_diff(ticks_ms(), bus._last)
-        if 0 < left <= bus._gap_ms:
-            await sleep_ms(left)  # cancelled here: nothing was sent
-    bus._stray(await port.drain())  # cancelled here: nothing was sent
-    de = bus._de
-    begun = False
     try:
-        if de is not None:
-            de(bus._de_active)
-        begun = True
-        await port.send(buf)  # cancelled here: cut short, and the drive is released below
-        begun = False
-    except OSError as error:
-        bus._count("errors")
-        bus._soil()
-        raise TransferError(error.args[0] if error.args else 0, "%s: sending failed: %s" % (bus.name, error))
+        return await collect(bus, port, expect)  # cancelled here: the rest of what has begun may still come
     except BaseException:
-        bus._soil()
+        quiet(bus, port)
         raise
-    finally:
-        if de is not None:
+
+
+async def transmit(bus, port, buf, late_ms):
+    """Send with the drive enabled, until the last bit is out. A reply may come for `late_ms` from then on."""
+    port.unquiet = late_ms
+    try:
+        if bus._de is not None:
+            bus._de(bus._de_active)
+        heard = await port.send(buf, bus._echo)  # cancelled here: cut short, and the drive is released below
+    except BaseException as error:
+        if bus._de is not None and not port.dead:
             try:
-                if begun:
-                    port.finish()  # without an await: the bits that are under way go out with the drive enabled
+                port.finish()  # without an await: the bits that are under way go out with the drive enabled
             finally:
-                try:
-                    de(1 - bus._de_active)
-                except BaseException:
-                    bus._soil()
-                    raise
-    bus._last = ticks_ms()
-    if bus._echo:
-        sent = bytes(buf)
-        heard = await bus._collect((lambda got: len(got) >= len(sent) or None, 100), len(sent))
-        if heard != sent:
-            bus._soil()
-            bus._count("errors")
-            raise TransferError(
-                0, "%s: the echo differs from what was sent: somebody else talks, or the wiring is wrong" % bus.name
-            )
+                lower(bus)
+        if isinstance(error, OSError):
+            raise fault(bus, port, error, "sending failed")
+        raise
+    port.last = ticks_ms()
+    failed = lower(bus)
+    if failed is not None:
+        raise failed
+    if heard is not None:
+        await check_echo(bus, port, bytes(buf), heard)
 
 
-async def _collect(bus, expect, limit=None):
+async def check_echo(bus, port, sent, heard):
+    """What was sent comes back on a single wire: so many bytes, and the same."""
+    while len(heard) < len(sent):
+        got = await listen(bus, port, _ECHO_MS)  # cancelled here: the rest of the echo, and a reply, may still come
+        if not got:
+            break
+        port.last = ticks_ms()
+        heard.extend(got)
+    port.put_back(heard[len(sent) :])
+    if heard[: len(sent)] != sent:
+        bus._count("errors")
+        raise TransferError(
+            0,
+            "%s: the echo of %d bytes differs from what was sent, or is cut: somebody else talks, or the wiring is wrong"
+            % (bus.name, len(sent)),
+        )
+
+
+async def listen(bus, port, ms):
+    try:
+        return await port.receive(ms)
+    except OSError as error:
+        raise fault(bus, port, error, "receiving failed")
+
+
+async def collect(bus, port, expect):
     """The bytes of one reply."""
     complete, reply_ms = expect
-    port = bus._backend
-    limit = bus._max_reply if limit is None else limit
     buf = bytearray()
     while True:
-        try:
-            # One byte at a time where more would reach into what comes after the reply.
-            got = await port.receive(reply_ms)  # cancelled here: the caller marks the line
-        except OSError as error:
-            bus._count("errors")
-            bus._soil()
-            raise TransferError(error.args[0] if error.args else 0, "%s: receiving failed: %s" % (bus.name, error))
+        got = await listen(bus, port, reply_ms)
         if not got:
             bus._count("silences")
             raise NoReply(
@@ -190,53 +223,29 @@ async def _collect(bus, expect, limit=None):
                 "%s: silence for %d ms after %d bytes: is the node there, powered, and its address and speed right?"
                 % (bus.name, reply_ms, len(buf)),
             )
-        bus._last = ticks_ms()
-        for i, byte in enumerate(got):
-            buf.append(byte)
-            state = complete(buf)
-            if state:
+        port.last = ticks_ms()
+        port.unquiet = 0  # something has come: nothing later than that, but its rest
+        for i in range(len(got)):
+            buf.append(got[i])
+            try:
+                state = complete(buf)
+            except BaseException:
                 port.put_back(got[i + 1 :])
-                return bytes(buf)
-            if state is False or len(buf) >= limit:
+                raise
+            if state or state is False or len(buf) >= bus._max_reply:
+                port.put_back(got[i + 1 :])
+                if state:
+                    port.unquiet = None
+                    return bytes(buf)
                 bus._count("errors")
-                bus._soil()
                 raise TransferError(
                     0,
                     "%s: an invalid reply: %s%s"
-                    % (bus.name, bytes(buf[:16]), "" if state is False else "; longer than max_reply=%d" % limit),
+                    % (
+                        bus.name,
+                        bytes(buf[:16]),
+                        "" if state is False else "; longer than max_reply=%d" % bus._max_reply,
+                    ),
                 )
 
 
-def _stray(bus, got):
-    """What belongs to no exchange."""
-    if got:
-        bus._count("strays")
-        if bus._unsolicited is not None:
-            bus._unsolicited(got)
-
-
-def _clean_now(bus):
-    """What comes late cannot be waited for here."""
-    return False
-
-
-async def _clean(bus):
-    """Called with the wire held after an exchange that failed: its reply may still come, and is thrown away.
-
-    Waits as long as that exchange would have waited, but when something has come only until the line is quiet.
-    Bounded: a line that never is quiet is taken as it is.
-    """
-    port = bus._backend
-    wait_ms = max(bus._reply_ms, _QUIET_MS)
-    start = ticks_ms()
-    bound = wait_ms + 1000
-    while ticks_diff(ticks_ms(), start) < bound:
-        got = await port.receive(wait_ms)  # cancelled here: still dirty
-        if not got:
-            break
-        bus._stray(got)
-        wait_ms = max(bus._gap_ms, _QUIET_MS)
-    if bus._de is not None:
-        bus._de(1 - bus._de_active)
-    bus._dirty = False
-    bus._raw = bus._backend

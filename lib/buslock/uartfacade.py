@@ -1,7 +1,7 @@
 """Look-alikes of machine.UART and busio.UART for one node of a UARTBus."""
 
-import time
-
+from ._rt import ticks_diff, ticks_ms
+from .errors import NotCovered
 from .facade import LookAlike
 from .uartports import block_ms
 
@@ -13,58 +13,89 @@ class UARTLookAlike(LookAlike):
 
     def _port(self):
         self._enter(self._node)
-        return self._bus._backend
+        port = self._bus._backend
+        if not hasattr(port, "take"):
+            raise NotImplementedError(
+                "%s: a pair of asyncio streams is read by awaiting it, and a driver that is not async cannot"
+                % self._bus.name
+            )
+        return port
 
     def write(self, buf):
-        """Blocks until the last bit is out where a transceiver has to be switched; counts what it has written."""
-        bus = self._bus
+        """Blocks until the last bit is out, as a transceiver has to be switched; counts what it has written."""
         port = self._port()
-        return self._transfer(self._node, _write, bus, port, buf)
+        return self._transfer(self._node, _write, self._bus, port, buf)
 
-    def _read(self, nbytes):
-        """Up to nbytes (None: all) of what is there; None if nothing is."""
+    def _take(self):
+        """All that is there."""
         port = self._port()
-        got = self._transfer(self._node, port.take)
-        if nbytes is not None and len(got) > nbytes:
-            port.put_back(got[nbytes:])
-            got = got[:nbytes]
-        return bytes(got) or None
+        return self._transfer(self._node, port.take), port
 
-    def readinto(self, buf, nbytes=None):
-        got = self.read(len(buf) if nbytes is None else nbytes)
+    def _waiting(self):
+        got, port = self._take()
+        port.put_back(got)
+        return len(got)
+
+    def _read(self, nbytes, ms, line=False):
+        """Up to nbytes (None: all), and of a line no more than that; it waits for more until `ms` of silence."""
+        got = b""
+        start = ticks_ms()
+        while True:
+            more, port = self._take()
+            got += more
+            end = got.find(b"\n") + 1 if line else 0
+            if not end and nbytes is not None and len(got) >= nbytes:
+                end = nbytes
+            if end:
+                port.put_back(got[end:])
+                got = got[:end]
+            if more:
+                start = self._bus._last = ticks_ms()  # the gap before the next exchange counts from here
+            if end or nbytes == 0 or ticks_diff(ticks_ms(), start) >= ms:
+                return got or None
+            block_ms(1)
+
+    def _readinto(self, buf, nbytes, ms):
+        got = self._read(nbytes, ms)
         if got is None:
             return None
         buf[: len(got)] = got
         return len(got)
 
-    def readline(self):
-        got = self._read(None)
-        if got is None:
-            return None
-        end = got.find(b"\n") + 1
-        if 0 < end < len(got):
-            self._bus._backend.put_back(got[end:])
-            return got[:end]
-        return got
-
 
 class MachineUART(UARTLookAlike):
-    """machine.UART."""
+    """machine.UART, with the `timeout` that the driver gives to init(); until then it waits for nothing."""
 
-    def init(self, *args, **kwargs):
-        """Nothing: the line has its speed and pins."""
+    _timeout = 0
+
+    def __getattr__(self, name):
+        """Constants, which have other values on other ports."""
+        if name[:1] != "_" and name.upper() == name:
+            bus = self._bus
+            if bus._backend is None:
+                bus._make_now()
+            return getattr(bus._backend.uart, name)
+        raise AttributeError(name)
+
+    def init(self, baudrate=9600, bits=8, parity=None, stop=1, *, timeout=None, **kwargs):
+        """The line has its speed and pins."""
+        if timeout is not None:
+            self._timeout = timeout
 
     def any(self):
-        port = self._port()
-        got = self._transfer(self._node, port.take)
-        port.put_back(got)
-        return len(got)
+        return self._waiting()
 
     def read(self, nbytes=None):
-        return self._read(nbytes)
+        return self._read(nbytes, self._timeout)
+
+    def readinto(self, buf, nbytes=None):
+        return self._readinto(buf, len(buf) if nbytes is None else min(nbytes, len(buf)), self._timeout)
+
+    def readline(self):
+        return self._read(None, self._timeout, True)
 
     def flush(self):
-        self._port().finish()
+        self._transfer(self._node, self._port().finish)
 
     def txdone(self):
         return True  # write() has waited for it
@@ -72,37 +103,47 @@ class MachineUART(UARTLookAlike):
     def sendbreak(self):
         raise OSError("UART operation not supported")
 
+    def irq(self, handler=None, trigger=0, hard=False):
+        raise NotCovered(
+            "%s: an interrupt comes whoever has the line: give the handler to the peripheral itself"
+            % self._node._label()
+        )
+
 
 class BusioUART(UARTLookAlike):
-    """busio.UART: a read blocks until its bytes are there or `timeout` seconds are over."""
+    """busio.UART: a read blocks until its bytes are there, or until `timeout` seconds of silence."""
 
     def __init__(self, node):
         super().__init__(node)
         self.timeout = 1
 
+    def _ms(self):
+        return int(self.timeout * 1000)
+
     @property
     def baudrate(self):
-        return int(10000 / self._bus._backend._character_ms)
+        return round(10000 / self._port()._character_ms)
+
+    @baudrate.setter
+    def baudrate(self, baudrate):
+        if baudrate != self.baudrate:
+            raise ValueError("%s: its speed is that of all nodes: set it on the peripheral" % self._bus.name)
 
     @property
     def in_waiting(self):
-        port = self._port()
-        got = self._transfer(self._node, port.take)
-        port.put_back(got)
-        return len(got)
+        return self._waiting()
 
     def reset_input_buffer(self):
-        self._read(None)
+        self._take()
 
     def read(self, nbytes=None):
-        got = b""
-        limit = time.time() + self.timeout
-        while True:
-            more = self._read(None if nbytes is None else nbytes - len(got))
-            got += more or b""
-            if nbytes is not None and len(got) >= nbytes or time.time() >= limit:
-                return got or None
-            block_ms(1)
+        return self._read(nbytes, self._ms())
+
+    def readinto(self, buf):
+        return self._readinto(buf, len(buf), self._ms())
+
+    def readline(self):
+        return self._read(None, self._ms(), True)
 
 
 def _write(bus, port, buf):
@@ -110,9 +151,10 @@ def _write(bus, port, buf):
     try:
         if de is not None:
             de(bus._de_active)
-        n = port.uart.write(buf)
+        n = port.put(buf)
         port.finish()
     finally:
         if de is not None:
             de(1 - bus._de_active)
+        bus._last = ticks_ms()
     return n

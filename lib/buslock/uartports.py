@@ -1,28 +1,80 @@
-"""The kinds of UART under one face: send, receive, take what is there, finish."""
+"""The kinds of UART under one face: send, receive, take what is there, finish.
+
+A port also keeps what is known of the line, so that after bus.reset() a task of before finds a dead one.
+"""
+
+import time
 
 from ._rt import sleep_ms, ticks_diff, ticks_ms
+from .errors import NotHeld
+
+_PIECE = 32  # bytes sent at once where the echo has to be taken meanwhile: the smallest receive buffers have 64
 
 
-def port(name, uart):
+def port(bus, uart):
     if isinstance(uart, (tuple, list)) and len(uart) == 2:
+        if bus._de is not None:
+            raise ValueError(
+                "%s: de= cannot go with a pair of streams, which do not tell when the last bit is out: let the "
+                "operating system or the adapter drive it" % bus.name
+            )
+        from .uartstreams import StreamPort
+
         return StreamPort(*uart)
     if hasattr(uart, "any") and hasattr(uart, "read"):
         return MachinePort(uart)
     if hasattr(uart, "in_waiting") and hasattr(uart, "read"):
         return BusioPort(uart)
-    raise TypeError("%s: %r is no machine.UART, busio.UART or pair of asyncio streams" % (name, uart))
+    raise TypeError("%s: %r is no machine.UART, busio.UART or pair of asyncio streams" % (bus.name, uart))
 
 
-class PolledPort:
-    """Looks every millisecond, so that the loop runs meanwhile; a read that has nothing to read may block."""
-
-    def __init__(self, uart):
-        self.uart = uart
-        self._kept = b""  # read already, but not part of the reply it came with
-        self._character_ms = character_ms(uart)
+class Port:
+    dead = False  # after reset(): what still runs with it ends at its next step
+    exact = False  # a drive has to be released right after the last bit
+    sending = False  # not all that it was given is known to be out
+    last = None  # ticks of the last byte on the line
+    unquiet = None  # ms of silence, from `since` on, without which a late byte may be taken for the next reply
+    since = 0
+    _kept = b""  # read already, but not part of the reply it came with
 
     def put_back(self, got):
         self._kept = bytes(got) + self._kept
+
+    def check(self):
+        if self.dead:
+            raise NotHeld("the bus was reset in this exchange")
+
+    def successor(self, port):
+        """`port` takes over what is known of the line."""
+        self.dead = True
+        port.exact = self.exact
+        port.sending = self.sending
+        port.last = self.last
+        port.unquiet = self.unquiet
+        port.since = ticks_ms()
+        return port
+
+
+class PolledPort(Port):
+    """Looks every millisecond, so that the loop runs meanwhile; a read that has nothing to read may block."""
+
+    _begun = 0  # ticks when sending began
+    _given = 0  # bytes that the UART was given since
+
+    def __init__(self, uart):
+        self.uart = uart
+        self._heard = None  # the echo, where there is one
+        self.measure()
+
+    def measure(self):
+        """A driver may have set another speed."""
+        self._character_ms = character_ms(self.uart)
+
+    def again(self):
+        new = self.successor(type(self)(self.uart))
+        new._begun = self._begun
+        new._given = self._given
+        return new
 
     def take(self):
         """All that is there, without waiting."""
@@ -31,27 +83,66 @@ class PolledPort:
         return kept + (self.uart.read(n) or b"") if n else kept
 
     async def drain(self):
-        """What is there."""
         return self.take()
 
     async def receive(self, ms):
         """What is there as soon as something is; b"" after `ms` of silence."""
         start = ticks_ms()
         while True:
+            self.check()
             got = self.take()
             if got or ms is not None and ticks_diff(ticks_ms(), start) >= ms:
                 return got
             await sleep_ms(1)  # cancelled here: nothing was read
 
-    async def send(self, buf):
+    def put(self, buf):
+        """The number of bytes that the UART has taken."""
+        if not self.sending:
+            self.sending = True
+            self._begun = ticks_ms()
+            self._given = 0
+        self._given += len(buf)  # as long as it is not known better
+        n = self.uart.write(buf) or 0
+        self._given -= len(buf) - n
+        return n
+
+    async def send(self, buf, echo):
+        """Returns when the last bit is out: the echo so far, or None."""
+        self.sending = False
+        self._heard = bytearray() if echo else None
         view = memoryview(buf)
         while len(view):
-            n = self.uart.write(view)
+            n = self.put(view[:_PIECE] if echo else view)
+            self._listen()
             if n:
                 view = view[n:]
             else:
-                await sleep_ms(1)  # its buffer is full
-        await self._sent(len(buf))
+                await sleep_ms(1)  # its buffer is full; cancelled here: cut short
+                self.check()
+        await self.sent()
+        return self._heard
+
+    def _listen(self):
+        if self._heard is not None:
+            self._heard.extend(self.take())
+
+    async def _rest(self, ms):
+        """Wait for so long: exactly if a drive hangs on it, else at least."""
+        whole = int(ms)
+        if not self.exact:
+            await sleep_ms(whole + 2)
+        else:
+            if whole > 1:
+                await sleep_ms(whole)  # which takes between whole - 1 and whole
+                ms -= whole - 1
+            block_ms(ms)
+        self.check()
+        self._listen()
+
+    def _left_ms(self):
+        """How long what it was given may still take: counted from when sending began."""
+        gone = ticks_diff(ticks_ms(), self._begun)
+        return max(0, (self._given + 1) * self._character_ms - max(0, gone - 1)) if self.sending else 0
 
 
 class MachinePort(PolledPort):
@@ -60,77 +151,42 @@ class MachinePort(PolledPort):
     def waiting(self):
         return self.uart.any()
 
-    async def _sent(self, nbytes):
+    async def sent(self):
         uart = self.uart
         if hasattr(uart, "txdone"):
             while not uart.txdone():
-                await sleep_ms(1)
+                await sleep_ms(1)  # cancelled here: cut short
+                self.check()
+                self._listen()
+            # Some ports say so one character early: their last one is still in the shift register.
+            await self._rest(self._character_ms)
         else:
-            await sleep_ms(1 + int(nbytes * self._character_ms))
-        # Some ports say so one character early: their last one is still in the shift register.
-        await sleep_ms(1 + int(self._character_ms))
+            await self._rest(self._left_ms())
+        self.sending = False
 
     def finish(self):
-        if hasattr(self.uart, "flush"):
-            try:
-                self.uart.flush()
-            except OSError:
-                pass  # it did not end in time
-        block_ms(1 + int(self._character_ms))
+        """Block until the last bit is out."""
+        try:
+            self.uart.flush()
+        except (AttributeError, OSError):  # it has none, or did not end in time
+            block_ms(self._left_ms())
+        block_ms(self._character_ms)
+        self.sending = False
 
 
 class BusioPort(PolledPort):
-    """busio.UART: write() returns when the bytes are in its buffer."""
+    """busio.UART: write() returns when the last bytes have gone into the hardware's buffer."""
 
     def waiting(self):
         return self.uart.in_waiting
 
-    async def _sent(self, nbytes):
-        await sleep_ms(1 + int((nbytes + 1) * self._character_ms))
+    async def sent(self):
+        await self._rest(self._left_ms())
+        self.sending = False
 
     def finish(self):
-        block_ms(1 + int(2 * self._character_ms))
-
-
-class StreamPort:
-    """(reader, writer) of CPython's asyncio, pyserial-asyncio among them."""
-
-    def __init__(self, reader, writer):
-        self.reader = reader
-        self.writer = writer
-        self._kept = b""
-
-    def put_back(self, got):
-        self._kept = bytes(got) + self._kept
-
-    async def drain(self):
-        kept, self._kept = self._kept, b""
-        return kept or await self.receive(0)
-
-    async def receive(self, ms):
-        from .errors import DeadlineExceeded
-        from .timeouts import wait_for_ms
-
-        if self._kept:
-            kept, self._kept = self._kept, b""
-            return kept
-        try:
-            got = await wait_for_ms(self.reader.read(256), ms)
-        except DeadlineExceeded:
-            return b""
-        if not got:
-            raise OSError(104, "the stream was closed")
-        return got
-
-    async def send(self, buf):
-        self.writer.write(bytes(buf))
-        await self.writer.drain()
-
-    def finish(self):
-        """The operating system sends what it has."""
-
-    def deinit(self):
-        self.writer.close()
+        block_ms(self._left_ms())
+        self.sending = False
 
 
 def character_ms(uart):
@@ -144,9 +200,7 @@ def character_ms(uart):
 
 
 def block_ms(ms):
-    import time
-
-    if hasattr(time, "sleep_ms"):
-        time.sleep_ms(ms)
+    if hasattr(time, "sleep_us"):
+        time.sleep_us(int(ms * 1000) + 1)
     else:
         time.sleep(ms / 1000)

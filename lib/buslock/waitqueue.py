@@ -62,7 +62,7 @@ class WaitQueue:
 
 
 async def wait(queue, hold, holder, ms):
-    """Stand in line until granted; the Waiter.
+    """Stand in line until granted; returns `hold`, or what the one who granted it has put in its place.
 
     LockTimeout after `ms`, QueueFull, WouldDeadlock, CancelledError: in each case nothing is owned, and what was
     granted in the same moment has gone to the next in line.
@@ -95,7 +95,7 @@ async def wait(queue, hold, holder, ms):
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
             if waiter.granted:
-                return waiter
+                return waiter.hold
             if waiter.error is not None:
                 break
             if left is not None:

@@ -13,15 +13,16 @@ import pytest
 from tools import environment
 
 sys.path[:0] = [str(environment.ROOT / "lib"), str(environment.ROOT / "tests")]
-pytest.importorskip("hypothesis", reason="there is no hypothesis: `python3 tools/dev.py test` installs it")
 
 from explore.library import Library  # noqa: E402
 from explore.play import possible  # noqa: E402
 from explore.session import TASKS, Session  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+from hypothesis.configuration import set_hypothesis_home_dir  # noqa: E402
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test  # noqa: E402
 
+set_hypothesis_home_dir(environment.VENV / "hypothesis")
 SETTINGS = settings(
     max_examples=100,
     stateful_step_count=40,

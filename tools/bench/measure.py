@@ -17,7 +17,7 @@ BATCH = 50
 DESK = sys.platform in ("linux", "darwin", "win32")
 QUICK = "quick" in sys.argv[1:]
 # An emulated board repeats its times to the microsecond, and a real one nearly so.
-ROUNDS = (15 if QUICK else 101) if DESK else (2 if QUICK else 5)
+ROUNDS = (15 if QUICK else 101) if DESK else (1 if QUICK else 3)
 
 if hasattr(time, "ticks_us"):
     UNIT = 1  # of the clock, in microseconds

@@ -1,0 +1,1 @@
+"""Stands for CircuitPython's module, of a board that has no pins: drivers only import it."""

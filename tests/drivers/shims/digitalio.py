@@ -1,0 +1,3 @@
+"""Stands for CircuitPython's module."""
+
+from buslock_sim.digitalio import DigitalInOut, Direction, DriveMode, Pull  # noqa: F401
