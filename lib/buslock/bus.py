@@ -66,7 +66,7 @@ class Bus:
         self._table = table = LockTable(self.name, self._limit)
         self._wire = wire = Lock(self.name + " wire")
         table.bus = wire.bus = self
-        wire._counts = {}
+        wire._counts = {"waits": 0, "longest": 0}
 
     async def _open(self, device, timeout_ms):
         """The peripheral is made and `device` (if any) is set up; nothing is held for that."""

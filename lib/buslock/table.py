@@ -136,7 +136,7 @@ class LockTable:
         self._loop = loop_id()
         self._entries = {}  # key: its only KeyHold, or an Entry when there is more to know
         self._pool = []
-        self._counts = {}
+        self._counts = {"waits": 0, "longest": 0}
 
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""

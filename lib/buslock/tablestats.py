@@ -8,11 +8,11 @@ _BUCKETS = 16
 def arrived(queue):
     """A task has just joined the line."""
     counts = queue._counts
-    counts["waits"] = counts.get("waits", 0) + 1
+    counts["waits"] += 1
     n = len(queue._line)
-    if n == 1 and hasattr(queue, "table"):
+    if n == 1 and queue.table is not None:
         counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries))
-    if n > counts.get("longest", 0):
+    if n > counts["longest"]:
         counts["longest"] = n
         counts["longest_key"] = getattr(queue, "key", None)
 

@@ -45,6 +45,7 @@ class WaitQueue:
     _limit = None  # max_waiters
     _since = None  # ticks of the last hand-over
     _counts = None  # a dict, where statistics are kept
+    table = None  # the LockTable it belongs to
 
     def _append(self, waiter):
         waiter.queue = self

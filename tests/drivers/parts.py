@@ -79,7 +79,7 @@ def float_words(value):
 
 
 class AHT20(Chip):
-    """0xBA reset, 0xE1 calibration, 0xAC measurement, which takes 20 ms; read: status, humidity, temperature."""
+    """0xBA reset, 0xE1 or 0xBE calibration, 0xAC measurement, which takes 20 ms; read: status, humidity, temperature."""
 
     def __init__(self, celsius, percent):
         self.celsius = celsius
@@ -113,7 +113,7 @@ class AHT20(Chip):
         given, self._bytes = self._bytes, b""
         if given[:1] == b"\xba":
             self.reset()
-        elif given[:1] == b"\xe1":
+        elif given[:1] in (b"\xe1", b"\xbe"):  # the AHT10, the AHT20
             self._calibrated = True
         elif given == b"\xac\x33\x00":
             if self.now_us() < self._busy_until:
