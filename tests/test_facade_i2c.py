@@ -4,13 +4,13 @@ import asyncio
 
 from buslock import BusClosed, NotCovered, NotHeld
 from i2c_rig import (
-    A,
-    B,
     BUSIO,
     EXPANDER,
     MACHINE,
     NOBODY,
     THERMOMETER,
+    A,
+    B,
     Rig,
     cancel,
     outcome,

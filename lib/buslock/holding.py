@@ -1,6 +1,7 @@
 """Hold: what every hold has in common."""
 
 from ._rt import DONE, current_task, ended, ticks_diff, ticks_ms
+from .waitqueue import Waiter
 
 
 def left_of(ms, start):
@@ -8,9 +9,10 @@ def left_of(ms, start):
     return max(0, ms - ticks_diff(ticks_ms(), start)) if ms else ms
 
 
-class Hold:
+class Hold(Waiter):
     """One holding, for one `async with`. `held` while in force; `release()` ends it early. Dead after its block."""
 
+    is_hold = True
     shared = False
     _task = None  # the holder, while in force
     _timeout = None

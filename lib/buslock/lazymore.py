@@ -46,7 +46,7 @@ class Line(WaitQueue):
 
     def _release_all(self, outcome):
         while self._line:
-            self._line[0].hold = outcome
+            self._line[0].outcome = outcome
             self._grant()
 
 

@@ -118,4 +118,4 @@ class Lock(WaitQueue):
             waiter = self._grant()
             if waiter is not None:
                 self._holder = waiter.holder or waiter.task
-                self._hold = waiter.hold
+                self._hold = waiter if waiter.is_hold else None

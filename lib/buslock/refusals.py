@@ -49,9 +49,9 @@ def at_once(queue, hold, ms):
     return timed_out(queue, hold, ms)
 
 
-def in_vain(queue, waiter, ms):
+def in_vain(queue, hold, waiter, ms):
     """The end of a wait that was not granted."""
-    return fresh(waiter.error) if waiter.error is not None else timed_out(queue, waiter.hold, ms)
+    return fresh(waiter.error) if waiter.error is not None else timed_out(queue, hold, ms)
 
 
 def count(queue, event):

@@ -91,7 +91,7 @@ class Entry(WaitQueue):
     def _advance(self):
         holds = self.holds
         while self._line:
-            hold = self._line[0].hold
+            hold = self._line[0]
             if holds and not (hold.shared and holds[0].shared):
                 return
             waiter = self._grant()
@@ -106,8 +106,8 @@ class Entry(WaitQueue):
                 table._pool.append(self)
 
     def _give_back(self, waiter):
-        waiter.hold._task = None
-        waiter.hold._drop()
+        waiter._task = None
+        waiter._drop()
 
 
 class LockTable:

@@ -51,7 +51,7 @@ def waiters(table, key):
     n = len(entry._line) if isinstance(entry, Entry) else 0
     if table._gate is not None:
         for waiter in table._gate._line:
-            n += getattr(waiter.hold, "_key", None) == key
+            n += getattr(waiter, "_key", None) == key
     return n
 
 

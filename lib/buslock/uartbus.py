@@ -1,6 +1,6 @@
 """The methods of UARTBus, loaded on first use: what it consists of, sending and receiving."""
 
-from ._rt import ticks_diff, ticks_ms
+from ._rt import ticks_ms
 from .devicemore import Own
 from .errors import NoReply, NotCovered, TransferError
 from .holds import over

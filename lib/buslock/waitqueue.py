@@ -16,11 +16,10 @@ def check_ms(ms):
 
 
 class Waiter:
-    """A parked task: what it waits in line for, and the object of the hold it asked with.
+    """A parked task in a line. A hold that has to wait is its own waiter: each allocation of a waiting task costs."""
 
-    Few attributes, set without an __init__: in a full heap each allocation of a waiting task is what costs.
-    """
-
+    is_hold = False
+    outcome = None  # what wait() returns, where that is not a hold
     granted = False
     cancelled = False
     error = None  # what it is to raise instead
@@ -78,9 +77,8 @@ async def wait(queue, hold, holder, ms):
 
         check(queue)
     task = current_task()
-    waiter = Waiter()
+    waiter = Waiter() if hold is None else hold
     waiter.task = task
-    waiter.hold = hold
     if holder is not task:
         waiter.holder = holder
     queue._append(waiter)
@@ -96,7 +94,7 @@ async def wait(queue, hold, holder, ms):
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
             if waiter.granted:
-                return waiter.hold
+                return waiter.outcome if hold is None else hold
             if waiter.error is not None:
                 break
             if left is not None:
@@ -118,4 +116,4 @@ async def wait(queue, hold, holder, ms):
             _stats.gone(queue, waiter, start)
     from .refusals import in_vain
 
-    raise in_vain(queue, waiter, ms)
+    raise in_vain(queue, hold, waiter, ms)
