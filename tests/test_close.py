@@ -475,6 +475,33 @@ async def test_closing_a_bus_that_is_stuck():
         rig.check()
 
 
+async def test_an_object_that_somebody_else_closed():
+    """A busio object that other code has deinitialised: its error reaches the caller, nothing is held (H6)."""
+    rig = Rig("circuitpython", factory="sync")
+    bus = rig.bus
+    device = bus.device(A, retries=2)
+    await device.read_register(0, 1)
+    rig.made[0].deinit()
+    for make in (
+        lambda: bus.read_register(B, 0, 1),
+        lambda: device.read_register(0, 1),
+        lambda: device.write_register(0, 1, repeatable=True),
+        lambda: device.probe(),
+        lambda: bus.scan(),
+    ):
+        error = await raises_async(ValueError, make())
+        assert "deinitialized" in str(error)
+        rig.check()
+    # Whoever closes it by the bus, or recovers it, has a new one.
+    await bus.aclose()
+    assert await bus.read_register(A, 1, 1) == b"\x01"
+    rig.made[1].deinit()
+    await bus.recover()
+    assert await bus.read_register(A, 1, 1) == b"\x01"
+    assert len(rig.made) == 3
+    rig.check()
+
+
 # reset()
 
 

@@ -69,6 +69,34 @@ async def test_a_session_is_dead_after_its_block():
             rig.check()
 
 
+async def test_the_operations_of_several_devices_are_dead_after_their_block():
+    """What bus.hold(...), hold_all() and hold(...) over buses give is dead after the block as well."""
+    for rig in rigs(SHAPES):
+        a, b = rig.bus.device(A), rig.bus.device(B)
+        for make in (
+            lambda: rig.bus.hold(A, B),
+            lambda: rig.bus.hold(A, B, wire=True),
+            rig.bus.hold_all,
+            lambda: hold(a, b),
+        ):
+            async with make() as regs:
+                await regs.read_register(a, 0, 1)
+            messages = rig.wire.messages
+            for device in (a, b):
+
+                async def use():
+                    await regs.read_register(device, 0, 1)
+
+                await raises_async((NotHeld, NotCovered), use())
+
+                async def write():
+                    await regs.write(device, b"\x01")
+
+                await raises_async((NotHeld, NotCovered), write())
+            assert rig.wire.messages == messages
+            rig.check()
+
+
 async def test_a_session_is_dead_after_an_early_release():
     """hold.release() ends it before its block does; leaving the block is silent then, a second release NotHeld."""
     for rig in rigs(SHAPES):

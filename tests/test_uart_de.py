@@ -7,7 +7,20 @@ from buslock_sim import ModbusNode
 from buslock_sim.crc import crc16
 from support import clock
 from support.turns import raises_async, turns
-from uart_rig import SOME, STREAMS, WITH_DE, Liner, Rig, ask, cancel, go_on, rigs, sleep
+from uart_rig import (
+    SOME,
+    STREAMS,
+    WITH_DE,
+    Liner,
+    Rig,
+    ask,
+    cancel,
+    go_on,
+    record_calls,
+    rigs,
+    sleep,
+    turning_points,
+)
 
 CLOCK = "virtual"
 
@@ -90,6 +103,7 @@ async def test_de_is_idle_from_the_first_use_on():
             assert rig.de_idle()
             rig.line.noise(b"ab")
             assert await task == b"ab"
+            await sleep(20)
             await all_is_well(rig)
 
 
@@ -144,47 +158,44 @@ async def test_cancelled_at_every_step():
 
 
 async def test_a_failing_call_at_every_place():
-    """Each call of the UART and of DE fails once, before or after it has done its work: DE is idle, and if that is what
-    failed it is driven idle again before the next transmission; the next exchange is right (F1)."""
-    for error, ours in ((None, ERRORS), (RuntimeError, RuntimeError), (KeyboardInterrupt, KeyboardInterrupt)):
-        for port in KINDS:
-            for operate in OPERATIONS[:: 1 if error is None else 3]:
-                for after in (False, True):
-                    at = 0
-                    while True:
-                        at += 1
-                        rig = Rig(port, de=True)
-                        await ask(rig.bus.device(2), b"warm")
-                        names = record_calls(rig.line)
-                        rig.line.fail_call(at=at, after=after, error=error)
-                        try:
-                            await operate(rig)
-                            failed = None
-                        except BaseException as caught:
-                            failed = caught
-                        rig.line.works_again()
-                        if len(names) < at:
-                            assert failed is None
-                            await all_is_well(rig)
-                            break
-                        assert failed is None or isinstance(failed, ours), repr(failed)
-                        # The one thing that may leave DE active is a pin that does not do what it is told.
-                        assert rig.de_idle() or (names[at - 1] == "de" and not after)
-                        await all_is_well(rig)
-                    assert at > 3
+    """Each kind of call of the UART and of DE fails once, before or after it has done its work: DE is idle, and if that
+    is what failed it is driven idle again before the next transmission; the next exchange is right (F1)."""
+    for port in KINDS:
+        for operate in OPERATIONS:
+            await fail_everywhere(port, operate, None, ERRORS)
 
 
-def record_calls(line):
-    """The names of the calls from now on, in a list that grows."""
-    names = []
-    called = line.called
+async def test_a_call_that_raises_something_else_at_every_place():
+    """The same with what is no OSError, and with Ctrl-C: it goes to the caller as it is."""
+    for error in (RuntimeError, KeyboardInterrupt):
+        for port in ("rp2", "circuitpython"):
+            for operate in (OPERATIONS[0], OPERATIONS[3]):
+                await fail_everywhere(port, operate, error, error)
 
-    def recording(what):
-        names.append(what)
-        return called(what)
 
-    line.called = recording
-    return names
+async def fail_everywhere(port, operate, error, ours):
+    rig = Rig(port, de=True)
+    await ask(rig.bus.device(2), b"warm")
+    names = record_calls(rig.line)
+    await operate(rig)
+    await rig.check()
+    places = turning_points(names)
+    assert len(places) > 3
+    for after in (False, True):
+        for at in places:
+            rig = Rig(port, de=True)
+            await ask(rig.bus.device(2), b"warm")
+            rig.line.fail_call(at=at + 1, after=after, error=error)
+            try:
+                await operate(rig)
+                failed = None
+            except BaseException as caught:
+                failed = caught
+            rig.line.works_again()
+            assert failed is None or isinstance(failed, ours), repr(failed)
+            # The one thing that may leave DE active is a pin that does not do what it is told.
+            assert rig.de_idle() or (names[at] == "de" and not after)
+            await all_is_well(rig)
 
 
 async def test_de_that_cannot_be_driven_idle():

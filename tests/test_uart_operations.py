@@ -610,6 +610,7 @@ async def test_stats():
         one, two = rig.bus.device(1), rig.bus.device(2)
         for event in ("entries", "waits", "timeouts", "errors", "wire_waits", "strays", "silences"):
             assert rig.bus.stats()[event] == 0
+        await ask(one, b"x")
         tasks = [asyncio.create_task(ask(one, b"x")) for _ in range(4)]
         await turns(3)
         await raises_async(LockTimeout, ask(one, b"x", timeout_ms=0))

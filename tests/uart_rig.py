@@ -213,3 +213,25 @@ async def cancel(task):
         await task
     except asyncio.CancelledError:
         pass
+
+
+def record_calls(line):
+    """The names of the calls from now on, in a list that grows."""
+    names = []
+    called = line.called
+
+    def recording(what):
+        names.append(what)
+        return called(what)
+
+    line.called = recording
+    return names
+
+
+def turning_points(names):
+    """The first and the last of each row of equal calls, of which there are many: looking whether something came."""
+    return [
+        i
+        for i in range(len(names))
+        if i == 0 or i == len(names) - 1 or names[i] != names[i - 1] or names[i] != names[i + 1]
+    ]

@@ -9,7 +9,8 @@ class deadline:
     """`async with deadline(ms):` DeadlineExceeded if the block is not done after `ms` milliseconds; None is no limit.
 
     The block is interrupted where it waits. It runs in the task that entered it; deadlines nest; a cancellation by
-    somebody else stays a cancellation. With 0 it ends at its first wait.
+    somebody else stays a cancellation, unless the deadline then interrupts the clean-up after it: that ends as
+    DeadlineExceeded on boards, which cannot see a cancel that has arrived. With 0 the block ends at its first wait.
     """
 
     _alarm = None

@@ -1,4 +1,4 @@
-"""Runs real drivers over simulated parts, in a process of its own: run.py i2c|spi PORT NAME...
+"""Runs real drivers over simulated parts, in a process of its own: run.py i2c|spi PORT,PORT NAME...
 
 Each driver alone, or with several names all at once on one bus, a task each. Prints `ok` and the readings of each.
 """
@@ -17,7 +17,7 @@ ROUNDS = 3
 def near(got, expected):
     """Within the resolution of the parts."""
     if isinstance(expected, (tuple, list)):
-        return len(got) == len(expected) and all([near(a, b) for a, b in zip(got, expected)])
+        return len(got) == len(expected) and all(near(a, b) for a, b in zip(got, expected))
     return abs(got - expected) <= 0.0006 * abs(expected) + 0.01
 
 
@@ -59,4 +59,9 @@ async def main(kind, port, names):
     print("longest", bus.stats()["longest_call_key"])
 
 
-asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+async def every(kind, ports, names):
+    for port in ports:
+        await main(kind, port, names)
+
+
+asyncio.run(every(sys.argv[1], sys.argv[2].split(","), sys.argv[3:]))
