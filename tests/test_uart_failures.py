@@ -388,12 +388,15 @@ async def test_reset_in_an_exchange():
             rig = Rig(port)
             one, two = rig.bus.device(1), rig.bus.device(2)
             await ask(two, b"x")
+            start = clock.now()
             task = asyncio.create_task(ask(one, b"0123456789", reply_ms=100))
-            waiting = asyncio.create_task(raises_async(BusClosed, ask(two, b"w")))
             await turns(3)
-            await sleep(ms)
+            waiting = asyncio.create_task(raises_async(BusClosed, ask(two, b"w")))
+            await turns(2)
+            while clock.now() - start < ms:
+                await sleep(1)
+            assert not task.done()
             rig.bus.reset()
-            assert rig.de_idle()
             assert await ask(two, b"y") == b"2=y\n"
             await waiting
             await raises_async((NotHeld, BusClosed), task)

@@ -27,7 +27,6 @@ METHODS = (
     "_awaited",
     "_refuse_native",
     "_outside",
-    "_fault",
     "_configure_for_call",
     "_end_call",
     "_note_block",
@@ -100,7 +99,7 @@ def _call(bus, device, function, args):
     locks, bus._locks = bus._locks, None
     try:
         result = function(*args)
-    except OSError as error:
+    except Exception as error:
         bus._failed_outside(error, device)
         raise
     finally:
@@ -117,17 +116,10 @@ def _call(bus, device, function, args):
 
 
 def _failed_outside(bus, error, device):
-    """An OSError came out of a driver that had the wire: what is on it is looked at before the next transfer."""
-    if not isinstance(error, (BusError, DeadlineExceeded)):
+    """A driver that had the wire has raised. After an OSError what is on it is looked at before the next transfer."""
+    if isinstance(error, OSError) and not isinstance(error, (BusError, DeadlineExceeded)):
         bus._fault(error, device)
         device._failed_setup()
-
-
-def _fault(bus, error, device):
-    """What an OSError of a driver leaves: counted, and cleaned before the next transfer."""
-    bus._count("errors")
-    bus._soil()
-    return error
 
 
 def _configure_for_call(bus, device):

@@ -18,12 +18,6 @@ class LookAlike:
     def __init__(self, bus):
         self._bus = bus
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, exc_type, exc, tb):
-        self.deinit()
-
     def deinit(self):
         """Nothing: the bus is shared, and ends with bus.aclose()."""
 
@@ -85,6 +79,20 @@ class LookAlike:
         finally:
             bus._transfer = False
             bus._note_block(device, start)
+
+
+class Scoped:
+    """What busio's objects have besides."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc, tb):
+        self.deinit()
+
+
+class Lockable(Scoped):
+    """busio's lock: the wire."""
 
     def try_lock(self):
         """True if this task has the wire, or has it from now until unlock(). NotCovered instead of False: the driver

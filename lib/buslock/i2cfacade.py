@@ -2,7 +2,7 @@
 
 from ._rt import task_name
 from .errors import NotCovered
-from .facade import LookAlike, part
+from .facade import Lockable, LookAlike, part
 from .native import NativeLocked
 
 _END = (1 << 30) - 1
@@ -118,7 +118,7 @@ class MachineI2C(I2CLookAlike):
     start = stop = readinto = write = _primitive
 
 
-class BusioI2C(I2CLookAlike):
+class BusioI2C(Lockable, I2CLookAlike):
     """busio.I2C."""
 
     def readfrom_into(self, address, buffer, *, start=0, end=_END):

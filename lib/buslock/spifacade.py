@@ -6,7 +6,7 @@
 
 from ._rt import current_task
 from .errors import NotCovered
-from .facade import LookAlike, part
+from .facade import Lockable, LookAlike, part
 from .spibus import check_config
 
 _END = (1 << 30) - 1
@@ -20,12 +20,18 @@ class SPILookAlike(LookAlike):
         self._dev = device
 
     def _set(self, baudrate, polarity, phase, bits, firstbit):
-        old = self._dev._config
+        device = self._dev
+        bus = self._bus
+        old = device._config
         new = tuple([b if a is None else a for a, b in zip((baudrate, polarity, phase, bits, firstbit), old)])
-        check_config(self._bus, new)
-        if new != old:
-            self._enter(self._dev)  # not in the middle of somebody's hold
-            self._dev._config = new
+        check_config(bus, new)
+        mine = bus._wire._holder is current_task()
+        if mine or new != old:
+            self._enter(device)  # not in the middle of somebody's hold
+        device._config = new
+        if mine and not bus._awaits:
+            # At once: a driver that has got the raw pin selects next, and the chip looks at the clock then.
+            self._transfer(device, self._configured, tuple)
 
     def _do(self, method, *args):
         """One transfer, CS left to the driver."""
@@ -95,7 +101,7 @@ class MachineSPI(SPILookAlike):
         self._do("write_readinto", write_buf, read_buf)
 
 
-class BusioSPI(SPILookAlike):
+class BusioSPI(Lockable, SPILookAlike):
     """busio.SPI."""
 
     def __init__(self, device):

@@ -134,7 +134,9 @@ async def _exchange(bus, request, expect):
     await silence(bus, port)  # cancelled here: nothing was sent
     try:
         # Cancelled here: the reply may still come.
-        await transmit(bus, port, request, 1000 if reply_ms is None else reply_ms)
+        late_ms = 1000 if reply_ms is None else reply_ms
+        # Without a drive or an echo it listens while it sends: a wait for the last bit would only make it slow.
+        await transmit(bus, port, request, late_ms, bus._echo or bus._de is not None)
         return await collect(bus, port, expect)
     except BaseException:
         quiet(bus, port)
@@ -145,7 +147,7 @@ async def _send(bus, buf, _):
     port = bus._backend
     await silence(bus, port)  # cancelled here: nothing was sent
     try:
-        await transmit(bus, port, buf, 0)
+        await transmit(bus, port, buf, 0, True)
         port.unquiet = None
     except BaseException:
         quiet(bus, port)
@@ -161,13 +163,13 @@ async def _receive(bus, _, expect):
         raise
 
 
-async def transmit(bus, port, buf, late_ms):
-    """Send with the drive enabled, until the last bit is out. A reply may come for `late_ms` from then on."""
+async def transmit(bus, port, buf, late_ms, wait):
+    """Send with the drive enabled, with `wait` until the last bit is out. A reply may come for `late_ms` from then on."""
     port.unquiet = late_ms
     try:
         if bus._de is not None:
             bus._de(bus._de_active)
-        heard = await port.send(buf, bus._echo)  # cancelled here: cut short, and the drive is released below
+        heard = await port.send(buf, bus._echo, wait)  # cancelled here: cut short, and the drive is released below
     except BaseException as error:
         if bus._de is not None and not port.dead:
             try:
@@ -215,7 +217,9 @@ async def collect(bus, port, expect):
     complete, reply_ms = expect
     buf = bytearray()
     while True:
-        got = await listen(bus, port, reply_ms)
+        # The silence counts from the last bit that was sent.
+        got = await listen(bus, port, None if reply_ms is None else reply_ms + int(port.left_ms()))
+        port.sending = False
         if not got:
             bus._count("silences")
             raise NoReply(

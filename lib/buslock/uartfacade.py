@@ -2,8 +2,11 @@
 
 from ._rt import ticks_diff, ticks_ms
 from .errors import NotCovered
-from .facade import LookAlike
+from .facade import LookAlike, Scoped
+from .uartlines import lower
 from .uartports import block_ms
+
+_REPLY_MS = 1000  # so long a reply may still come when a driver has given up waiting for it
 
 
 class UARTLookAlike(LookAlike):
@@ -29,7 +32,11 @@ class UARTLookAlike(LookAlike):
     def _take(self):
         """All that is there."""
         port = self._port()
-        return self._transfer(self._node, port.take), port
+        got = self._transfer(self._node, port.take)
+        if got:
+            port.last = ticks_ms()
+            port.unquiet = None
+        return got, port
 
     def _waiting(self):
         got, port = self._take()
@@ -50,15 +57,15 @@ class UARTLookAlike(LookAlike):
                 port.put_back(got[end:])
                 got = got[:end]
             if more:
-                start = self._bus._last = ticks_ms()  # the gap before the next exchange counts from here
+                start = ticks_ms()
             if end or nbytes == 0 or ticks_diff(ticks_ms(), start) >= ms:
                 return got or None
             block_ms(1)
 
     def _readinto(self, buf, nbytes, ms):
         got = self._read(nbytes, ms)
-        if got is None:
-            return None
+        if not got:
+            return got
         buf[: len(got)] = got
         return len(got)
 
@@ -110,7 +117,7 @@ class MachineUART(UARTLookAlike):
         )
 
 
-class BusioUART(UARTLookAlike):
+class BusioUART(Scoped, UARTLookAlike):
     """busio.UART: a read blocks until its bytes are there, or until `timeout` seconds of silence."""
 
     def __init__(self, node):
@@ -147,14 +154,18 @@ class BusioUART(UARTLookAlike):
 
 
 def _write(bus, port, buf):
-    de = bus._de
+    n = None
     try:
-        if de is not None:
-            de(bus._de_active)
+        if bus._de is not None:
+            bus._de(bus._de_active)
         n = port.put(buf)
-        port.finish()
+        port.unquiet = _REPLY_MS
     finally:
-        if de is not None:
-            de(1 - bus._de_active)
-        bus._last = ticks_ms()
+        try:
+            port.finish()  # what is under way goes out with the drive enabled
+        finally:
+            failed = lower(bus)
+            port.last = ticks_ms()
+    if failed is not None:
+        raise failed
     return n

@@ -3,7 +3,7 @@
 from ._rt import ticks_diff, ticks_ms
 from .errors import BusError, TransferError
 
-METHODS = ("_clean", "_clean_now", "_idle_now", "_end_call", "_wire_left", "_forget", "_stray")
+METHODS = ("_clean", "_clean_now", "_idle_now", "_failed_outside", "_end_call", "_wire_left", "_forget", "_stray")
 
 _QUIET_MS = 20  # a line is quiet when nothing has come for so long: at 1200 baud, two characters
 _BOUND_MS = 1000  # a line that is never quiet is taken as it is after so long
@@ -131,6 +131,17 @@ def _idle_now(bus):
             pass
     lower(bus)
     bus._backend = port.again()
+
+
+def _failed_outside(bus, error, node):
+    """A driver that had the line has raised: the reply to what it wrote, or the rest of it, may still come."""
+    port = bus._backend
+    if isinstance(error, OSError) and not isinstance(error, BusError):
+        bus._count("errors")
+        node._failed_setup()
+    if port.unquiet is None:
+        port.unquiet = 0
+    quiet(bus, port)
 
 
 def _end_call(bus, node):

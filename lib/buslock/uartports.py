@@ -68,7 +68,9 @@ class PolledPort(Port):
 
     def measure(self):
         """A driver may have set another speed."""
-        self._character_ms = character_ms(self.uart)
+        ms = character_ms(self.uart)
+        self._known = ms is not None
+        self._character_ms = ms or 1.042  # 9600 baud
 
     def again(self):
         new = self.successor(type(self)(self.uart))
@@ -106,8 +108,8 @@ class PolledPort(Port):
         self._given -= len(buf) - n
         return n
 
-    async def send(self, buf, echo):
-        """Returns when the last bit is out: the echo so far, or None."""
+    async def send(self, buf, echo, wait):
+        """The echo so far, or None; when the last bit is out, or without `wait` when the UART has all of it."""
         self.sending = False
         self._heard = bytearray() if echo else None
         view = memoryview(buf)
@@ -119,7 +121,8 @@ class PolledPort(Port):
             else:
                 await sleep_ms(1)  # its buffer is full; cancelled here: cut short
                 self.check()
-        await self.sent()
+        if wait:
+            await self.sent()  # cancelled here: cut short
         return self._heard
 
     def _listen(self):
@@ -130,7 +133,7 @@ class PolledPort(Port):
         """Wait for so long: exactly if a drive hangs on it, else at least."""
         whole = int(ms)
         if not self.exact:
-            await sleep_ms(whole + 2)
+            await sleep_ms(whole + 1)
         else:
             if whole > 1:
                 await sleep_ms(whole)  # which takes between whole - 1 and whole
@@ -139,8 +142,8 @@ class PolledPort(Port):
         self.check()
         self._listen()
 
-    def _left_ms(self):
-        """How long what it was given may still take: counted from when sending began."""
+    def left_ms(self):
+        """How long what it was given may still take, and one character: some hold the last one back."""
         gone = ticks_diff(ticks_ms(), self._begun)
         return max(0, (self._given + 1) * self._character_ms - max(0, gone - 1)) if self.sending else 0
 
@@ -153,15 +156,18 @@ class MachinePort(PolledPort):
 
     async def sent(self):
         uart = self.uart
+        wait = not self._known
+        if self._known or not hasattr(uart, "txdone"):
+            await self._rest(self.left_ms())
         if hasattr(uart, "txdone"):
             while not uart.txdone():
-                await sleep_ms(1)  # cancelled here: cut short
+                wait = True
+                await sleep_ms(1)
                 self.check()
                 self._listen()
-            # Some ports say so one character early: their last one is still in the shift register.
-            await self._rest(self._character_ms)
-        else:
-            await self._rest(self._left_ms())
+            if wait:
+                # Some ports say so one character early: their last one is still in the shift register.
+                await self._rest(self._character_ms)
         self.sending = False
 
     def finish(self):
@@ -169,7 +175,7 @@ class MachinePort(PolledPort):
         try:
             self.uart.flush()
         except (AttributeError, OSError):  # it has none, or did not end in time
-            block_ms(self._left_ms())
+            block_ms(self.left_ms())
         block_ms(self._character_ms)
         self.sending = False
 
@@ -181,22 +187,22 @@ class BusioPort(PolledPort):
         return self.uart.in_waiting
 
     async def sent(self):
-        await self._rest(self._left_ms())
+        await self._rest(self.left_ms())
         self.sending = False
 
     def finish(self):
-        block_ms(self._left_ms())
+        block_ms(self.left_ms())
         self.sending = False
 
 
 def character_ms(uart):
-    """How long ten bits take; at 9600 baud where the port does not tell its speed."""
+    """How long ten bits take; None where the port does not tell its speed."""
     baudrate = getattr(uart, "baudrate", None)
     if not isinstance(baudrate, int):
         text = repr(uart).split("baudrate=")
         digits = text[1].split(",")[0].split(")")[0] if len(text) > 1 else ""
-        baudrate = int(digits) if digits.isdigit() else 9600
-    return 10000 / baudrate
+        baudrate = int(digits) if digits.isdigit() else 0
+    return 10000 / baudrate if baudrate else None
 
 
 def block_ms(ms):

@@ -61,7 +61,7 @@ class StreamPort(Port):
             if left is not None and left <= _LOOK_MS:
                 return b""
 
-    async def send(self, buf, echo):
+    async def send(self, buf, echo, wait):
         """Returns when they are handed over. Nobody knows when the last bit is out."""
         self.writer.write(bytes(buf))
         await self.writer.drain()  # cancelled here: they are sent all the same
@@ -69,3 +69,6 @@ class StreamPort(Port):
 
     async def sent(self):
         pass
+
+    def left_ms(self):
+        return 0

@@ -78,7 +78,9 @@ async def make_mpu9250(bus, part):
 
 
 def attach_scd30(wire):
-    return wire.attach(0x61, Sensirion({0x0202: (1,), 0x0300: float_words(612.5) + float_words(24.75) + float_words(44.5)}))
+    return wire.attach(
+        0x61, Sensirion({0x0202: (1,), 0x0300: float_words(612.5) + float_words(24.75) + float_words(44.5)})
+    )
 
 
 async def make_scd30(bus, part):
@@ -171,7 +173,9 @@ async def make_mcp230xx(bus, part):
 
 
 def attach_ds3231(wire):
-    return wire.attach(0x68, RegisterFile({0: 0x56, 1: 0x34, 2: 0x12, 3: 1, 4: 0x29, 5: 0x02, 6: 0x24, 0x11: 0x15, 0x12: 0xC0}))
+    return wire.attach(
+        0x68, RegisterFile({0: 0x56, 1: 0x34, 2: 0x12, 3: 1, 4: 0x29, 5: 0x02, 6: 0x24, 0x11: 0x15, 0x12: 0xC0})
+    )
 
 
 async def make_ds3231(bus, part):

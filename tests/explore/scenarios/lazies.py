@@ -123,7 +123,9 @@ async def _closer(world, record, shop, limit=None):
             world.complain("closing: task %d was told that it is closed, and the closing goes on", record.number)
         for thing in shop.things:
             if thing.cut_short:
-                world.complain("closing: task %d was told that all is closed, and thing %d is not", record.number, thing.number)
+                world.complain(
+                    "closing: task %d was told that all is closed, and thing %d is not", record.number, thing.number
+                )
         world.did(record, "closed")
 
 

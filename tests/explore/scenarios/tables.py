@@ -22,7 +22,7 @@ async def _many(world, record, ledger, table, names, limit=None):
     await world.stagger()
     # Named in different orders, and one of them twice.
     named = names if record.number % 2 else list(reversed(names))
-    hold = table.hold_many([*named, named[0]], limit)
+    hold = table.hold_many(list(named) + [named[0]], limit)
     await use(world, record, ledger, hold, keys(*names), limit)
 
 

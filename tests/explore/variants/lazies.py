@@ -8,8 +8,8 @@ VARIANTS = (
         [
             (
                 "lazy.py",
-                "waiter = await wait(self._line, None, current_task(), timeout_ms)\n",
-                "await self._task\n        return self._outcome(self._error or (self._object,))\n",
+                "return self._outcome(await wait(self._line, None, current_task(), timeout_ms))",
+                "await self._task\n        return self._outcome(self._error or (self._object,))",
             ),
         ],
         "lazies.callers",
@@ -37,7 +37,11 @@ VARIANTS = (
     Variant(
         "a Lazy that forgets what came in spite of its cancel",
         [
-            ("lazymore.py", "lazy._object if lazy._object is not None else lazy._late", "lazy._object"),
+            (
+                "lazymore.py",
+                "while lazy._late is not None or lazy._object is not None:",
+                "lazy._late = None\n        while lazy._object is not None:",
+            ),
         ],
         "lazies.stubborn",
         "micropython-any",
