@@ -8,8 +8,9 @@ has the device, and raises NotCovered otherwise: the driver never waits, and nev
 
 import asyncio
 
-import boards
 from buslock import I2CBus, NotCovered
+
+import boards
 
 board = boards.this_board()
 bus = I2CBus(board.i2c, name="i2c0")

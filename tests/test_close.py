@@ -475,6 +475,38 @@ async def test_closing_a_bus_that_is_stuck():
         rig.check()
 
 
+async def test_closing_waits_for_a_recovery():
+    """aclose() in the middle of a recovery, by hand or automatic, waits for its end and closes what it has made."""
+    for shape in ("rp2", "circuitpython"):
+        for automatic in (False, True):
+            for ms in range(6):
+                closed = []
+
+                async def close(i2c):
+                    await sleep(2)
+                    i2c.deinit()
+                    closed.append(i2c)
+
+                rig = Rig(shape, factory="async", pins=True, close=close)
+                await rig.bus.read_register(B, 0, 1)
+                if automatic:
+                    rig.a.hold_sda(5)
+                    await raises_async(OSError, rig.bus.read_register(A, 0, 1))
+                    recovery = rig.bus.read_register(B, 1, 1)
+                else:
+                    recovery = rig.bus.recover()
+                task = asyncio.create_task(outcome(recovery))
+                await sleep(ms)
+                await rig.bus.aclose()
+                # All that was made is closed, and nobody makes anything after it.
+                assert closed == rig.made
+                result = await task
+                assert result is None or result == b"\xfe" or isinstance(result, BusClosed), result
+                assert closed == rig.made
+                assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+                rig.check()
+
+
 async def test_an_object_that_somebody_else_closed():
     """A busio object that other code has deinitialised: its error reaches the caller, nothing is held (H6)."""
     rig = Rig("circuitpython", factory="sync")

@@ -5,6 +5,7 @@ from explore.search import Search
 from support.turns import raises
 
 RUNTIMES = ("micropython", "cpython")  # it brings its own asyncio, so a third would show nothing new
+TIME_LIMIT = 240  # seconds, of a busy machine
 
 
 def quick(group):

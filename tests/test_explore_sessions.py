@@ -4,6 +4,7 @@ from explore.library import Library
 from explore.play import play, replay
 
 RUNTIMES = ("micropython", "cpython")
+TIME_LIMIT = 240  # seconds, of a busy machine
 SESSIONS = 60
 
 

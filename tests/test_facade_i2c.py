@@ -3,8 +3,10 @@
 import asyncio
 
 from buslock import BusClosed, NotCovered, NotHeld
+from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import (
     BUSIO,
+    CPYTHON,
     EXPANDER,
     MACHINE,
     NOBODY,
@@ -13,6 +15,7 @@ from i2c_rig import (
     B,
     Rig,
     cancel,
+    in_thread,
     outcome,
     rigs,
     sleep,
@@ -255,6 +258,26 @@ async def test_a_lock_that_is_never_given_back_ends_with_its_hold():
         rig.check()
 
 
+async def test_calls_inside_of_a_hold_count_their_own_locks():
+    for rig in rigs():
+        i2c = rig.bus.as_busio()
+
+        def balanced():
+            i2c.try_lock()
+            i2c.unlock()
+
+        for wire in (False, True):
+            async with rig.bus.hold(A, wire=wire):
+                i2c.try_lock()
+                await rig.bus.call(A, balanced)
+                await rig.bus.call(A, i2c.try_lock)  # and forgets it
+                i2c.unlock()
+                raised(NotHeld, i2c.unlock)
+                await rig.bus.call(A, i2c.try_lock)
+                raised(NotHeld, i2c.unlock)
+        rig.check()
+
+
 async def test_a_lock_whose_task_has_ended_can_be_ended_by_anyone():
     """B5."""
     rig = Rig("circuitpython")
@@ -472,6 +495,54 @@ async def test_blocking_time_is_in_stats():
     stats = rig.bus.stats()
     assert 25 <= stats["longest_call_ms"] < 1000, stats
     assert stats["longest_call_key"] == "i2c/0x11"
+    rig.check()
+
+
+async def test_channels_of_a_multiplexer_have_look_alikes_too():
+    for rig in rigs():
+        chip = rig.wire.attach(0x70, Multiplexer())
+        chip.channel(0).attach(0x60, RegisterFile(b"\x01" * 16))
+        chip.channel(1).attach(0x60, RegisterFile(b"\x02" * 16))
+        mux = rig.bus.mux(0x70)
+        channels = [mux.channel(n) for n in range(2)]
+        for _ in range(2):
+            for n, channel in enumerate(channels):
+                for i2c in (channel.as_machine(), channel.as_busio()):
+                    buf = bytearray(1)
+                    i2c.readfrom_into(0x60, buf)
+                    assert buf == bytes([n + 1])
+                    assert i2c.scan() == [0x60]
+                    await channel.call(0x60, i2c.readfrom_into, 0x60, buf)
+                    assert buf == bytes([n + 1])
+        holder = asyncio.create_task(use_key(channels[0].device(0x60), 20))
+        await sleep(2)
+        assert "i2c/0x70.0/0x60" in refusal(channels[0].as_machine().writeto, 0x60, b"\x00")
+        channels[1].as_machine().writeto(0x60, b"\x00")
+        await holder
+        rig.check()
+
+
+async def test_a_native_lock_that_an_earlier_program_left():
+    """B5: said at once, not waited for; bus.reset() frees it."""
+    for port in BUSIO:
+        rig = Rig(port)
+        rig.made[0].try_lock()
+        for i2c in looks(rig):
+            assert "native lock" in refusal(i2c.writeto, A, b"\x00")
+        rig.bus.reset()
+        for i2c in looks(rig):
+            i2c.writeto(A, b"\x00")
+        rig.check()
+
+
+async def test_another_thread_is_refused():
+    """B9: loudly, where the runtime can tell."""
+    rig = Rig()
+    i2c = rig.bus.as_machine()
+    await rig.bus.read_register(A, 0, 1)
+    error = in_thread(lambda: i2c.readfrom_mem(A, 0, 1))
+    if CPYTHON:
+        assert isinstance(error, RuntimeError) and "thread" in str(error)
     rig.check()
 
 

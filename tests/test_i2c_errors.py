@@ -441,9 +441,17 @@ async def test_a_native_lock_that_is_never_freed():
         assert clock.now() == start
         async with device.hold() as session:
             await raises_async(LockTimeout, session.read_register(0, 1, timeout_ms=3))
+        # So has a hold of the wire, for a driver that would spin on it.
+        start = clock.now()
+        await raises_async(LockTimeout, in_hold(device.hold(wire=True, timeout_ms=10)))
+        assert 9 <= clock.now() - start <= 11
+        await raises_async(LockTimeout, bus.call(A, print, timeout_ms=3))
+        rig.check()
+        raw.unlock()
         # The wait for the wire counts too.
         task = asyncio.create_task(keep_wire(bus.device(B), 8))
         await turns()
+        assert raw.try_lock()
         start = clock.now()
         await raises_async(LockTimeout, device.read_register(0, 1, timeout_ms=10))
         assert clock.now() - start <= 11
@@ -451,6 +459,11 @@ async def test_a_native_lock_that_is_never_freed():
         raw.unlock()
         assert await device.read_register(1, 1) == b"\x01"
         rig.check()
+
+
+async def in_hold(hold):
+    async with hold:
+        pass
 
 
 async def keep_wire(device, ms):

@@ -13,7 +13,7 @@ from i2c_rig import A, B, Counter, Rig, outcome, sleep, use_key, use_wire
 from support.turns import turns
 
 CLOCK = "virtual"
-TIME_LIMIT = 300
+TIME_LIMIT = 300  # of the slow ones
 SLOW = (
     "test_every_await_with_a_nack",
     "test_every_await_with_a_time_out",

@@ -3,6 +3,7 @@
 import asyncio
 
 from buslock import NotHeld, Reentry, SPIBus
+from buslock_sim import AsyncSPI
 from spi_rig import Echo, Rig, cancel, go_on, sleep
 from support import clock
 from support.turns import raises_async, turns
@@ -116,6 +117,71 @@ async def test_a_wire_that_two_tasks_use():
         a._cs(1)
     assert rig.a.listen() == [LONG + b"\x00"] * 2
     rig.check()
+
+
+async def test_the_drafts_of_async_spi():
+    """The peripheral that CircuitPython is getting works as it is, in each form in which it may come."""
+    for locked in ("task", "try_lock", "lock"):
+        for factory in (None, "sync"):
+            rig = awaited_rig(
+                peripheral=lambda wire: AsyncSPI(wire, locked=locked),
+                chips=(Echo(0x5A, modes=(3,)), Echo(0xA5, max_baudrate=400_000)),
+                factory=factory,
+            )
+            a = rig.bus.device(rig.cs("a"), polarity=1, phase=1, pre_clocks=8, post_clocks=8)
+            b = rig.bus.device(rig.cs("b"), baudrate=400_000)
+
+            async def user(device, number):
+                for i in range(4):
+                    buf = bytearray([i, i + 1])
+                    await device.write(buf, buf)
+                    assert await device.read(2, i) == bytes([i ^ number] * 2)
+                    await device.readinto(buf, write=i)
+                    assert buf == bytes([i ^ number] * 2)
+                    await device.write_readinto(bytes([i, 0]), buf)
+                    assert buf == bytes([i ^ number, number])
+                    async with device.select() as spi:
+                        assert await spi.write_then_read(b"\x01", 2) == bytes([number, number])
+                        await turns(i)
+                        await spi.write(b"\x02")
+                    async with device.hold() as session:
+                        assert await session.read(1) == bytes([number])
+
+            await asyncio.gather(user(a, 0x5A), user(b, 0xA5), user(a, 0x5A))
+            task = asyncio.create_task(b.write(LONG))
+            await go_on(5)
+            await cancel(task)
+            assert rig.wire.selected() == []
+            assert await a.read(1) == b"\x5a"
+            assert await b.read(1) == b"\xa5"
+            rig.check()
+
+
+async def test_the_lock_of_an_awaited_peripheral():
+    """Where it has a lock of its own, code outside that takes it is waited for."""
+    for locked in ("try_lock", "lock"):
+        rig = awaited_rig(peripheral=lambda wire: AsyncSPI(wire, locked=locked))
+        a, _ = rig.devices()
+        raw = rig.made[0]
+        await a.write(b"\x01")
+
+        async def outside():
+            if locked == "try_lock":
+                assert raw.try_lock()
+                await sleep(10)
+                raw.unlock()
+            else:
+                async with raw.lock:
+                    await sleep(10)
+
+        task = asyncio.create_task(outside())
+        await turns(2)
+        waiting = asyncio.create_task(a.read(1))
+        await sleep(5)
+        assert not waiting.done()
+        assert await waiting == b"\x5a"
+        await task
+        rig.check()
 
 
 async def test_a_ready_object_and_a_factory():

@@ -43,29 +43,28 @@ async def all_is_well(rig):
 async def test_de_around_a_transmission():
     """Nothing that is sent is lost by a DE that drops too soon, nothing that comes by one that drops too late (F1)."""
     for port in WITH_DE:
-        for de_active in (0, 1):
-            for baudrate in (1200, 9600, 115200):
-                rig = Rig(
-                    port,
-                    nodes=lambda: (Liner(1, delay_ms=4), Liner(2, delay_ms=4)),
-                    de=True,
-                    de_active=de_active,
-                    baudrate=baudrate,
-                )
-                one, two = rig.bus.device(1), rig.bus.device(2)
-                for phase_us in range(0, 2000, 260):
-                    clock.busy_us(phase_us)
-                    assert await ask(one, b"hello") == b"1=hello\n"
-                    assert rig.de_idle()
-                    await one.write(b"9:x\n")
-                    assert rig.de_idle()
-                assert await ask(two, b"0123456789" * 8) == b"2=" + b"0123456789" * 8 + b"\n"
-                async with one.hold(wire=True) as session:
-                    assert await session.exchange(b"1:x\n", until=b"\n") == b"1=x\n"
-                    assert rig.de_idle()
-                assert rig.line.lost == 0
-                assert rig.line.deaf == 0
-                await rig.check()
+        for de_active, baudrate in ((1, 1200), (0, 9600), (1, 115200)):
+            rig = Rig(
+                port,
+                nodes=lambda: (Liner(1, delay_ms=4), Liner(2, delay_ms=4)),
+                de=True,
+                de_active=de_active,
+                baudrate=baudrate,
+            )
+            one, two = rig.bus.device(1), rig.bus.device(2)
+            for phase_us in range(0, 1600, 260):
+                clock.busy_us(phase_us)
+                assert await ask(one, b"hello") == b"1=hello\n"
+                assert rig.de_idle()
+                await one.write(b"9:x\n")
+                assert rig.de_idle()
+            assert await ask(two, b"0123456789" * 8) == b"2=" + b"0123456789" * 8 + b"\n"
+            async with one.hold(wire=True) as session:
+                assert await session.exchange(b"1:x\n", until=b"\n") == b"1=x\n"
+                assert rig.de_idle()
+            assert rig.line.lost == 0
+            assert rig.line.deaf == 0
+            await rig.check()
 
 
 async def test_modbus_nodes_that_answer_at_once():
@@ -140,7 +139,7 @@ OPERATIONS = (
 async def test_cancelled_at_every_step():
     """An exchange cancelled at any step leaves DE idle at once, and nothing that was under way is cut by that (F1)."""
     for port in KINDS:
-        for operate in OPERATIONS:
+        for operate in OPERATIONS if port in SOME else OPERATIONS[:2]:
             step = 0
             while True:
                 rig = Rig(port, de=True)
@@ -161,7 +160,7 @@ async def test_a_failing_call_at_every_place():
     """Each kind of call of the UART and of DE fails once, before or after it has done its work: DE is idle, and if that
     is what failed it is driven idle again before the next transmission; the next exchange is right (F1)."""
     for port in KINDS:
-        for operate in OPERATIONS:
+        for operate in OPERATIONS if port in SOME else OPERATIONS[:1]:
             await fail_everywhere(port, operate, None, ERRORS)
 
 
@@ -169,8 +168,7 @@ async def test_a_call_that_raises_something_else_at_every_place():
     """The same with what is no OSError, and with Ctrl-C: it goes to the caller as it is."""
     for error in (RuntimeError, KeyboardInterrupt):
         for port in ("rp2", "circuitpython"):
-            for operate in (OPERATIONS[0], OPERATIONS[3]):
-                await fail_everywhere(port, operate, error, error)
+            await fail_everywhere(port, OPERATIONS[0], error, error)
 
 
 async def fail_everywhere(port, operate, error, ours):

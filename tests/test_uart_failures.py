@@ -259,10 +259,8 @@ OPERATIONS = 4
 async def test_cancelled_at_every_step():
     """An exchange cancelled at any step of its way leaves the line usable: the next one, of any node, is right."""
     for port in PORTS:
-        for n in range(OPERATIONS):
-            for obstacle in (None, use_key, use_line):
-                if obstacle is not None and port not in SOME:
-                    continue
+        for n in range(OPERATIONS if port in SOME else 2):
+            for obstacle in (None, use_key, use_line) if port in SOME else (None,):
                 step = 0
                 while True:
                     rig = Rig(port)
@@ -368,7 +366,7 @@ async def failing_at_every_call(port, n, after, error, ours):
 async def test_every_call_that_fails():
     """Each call of the UART fails once, before or after its work: the error is ours, and the next one is right."""
     for port in PORTS:
-        for n in range(OPERATIONS):
+        for n in range(OPERATIONS if port in SOME else 1):
             for after in (False, True):
                 assert await failing_at_every_call(port, n, after, None, ERRORS) > 0
 
@@ -389,7 +387,8 @@ async def test_reset_in_an_exchange():
             one, two = rig.bus.device(1), rig.bus.device(2)
             await ask(two, b"x")
             start = clock.now()
-            task = asyncio.create_task(ask(one, b"0123456789", reply_ms=100))
+            exchange = ask(one, b"0123456789", reply_ms=100)
+            task = asyncio.create_task(raises_async((NotHeld, BusClosed), exchange))
             await turns(3)
             waiting = asyncio.create_task(raises_async(BusClosed, ask(two, b"w")))
             await turns(2)
@@ -399,7 +398,7 @@ async def test_reset_in_an_exchange():
             rig.bus.reset()
             assert await ask(two, b"y") == b"2=y\n"
             await waiting
-            await raises_async((NotHeld, BusClosed), task)
+            await task
             await all_is_well(rig)
 
 

@@ -229,9 +229,12 @@ def record_calls(line):
 
 
 def turning_points(names):
-    """The first and the last of each row of equal calls, of which there are many: looking whether something came."""
-    return [
-        i
-        for i in range(len(names))
-        if i == 0 or i == len(names) - 1 or names[i] != names[i - 1] or names[i] != names[i + 1]
-    ]
+    """Where calls are worth to fail: the first and the last of those with equal neighbours, of which there are many."""
+    first = {}
+    last = {}
+    for i in range(len(names)):
+        key = tuple(names[max(0, i - 1) : i + 2])
+        if key not in first:
+            first[key] = i
+        last[key] = i
+    return sorted(set(first.values()) | set(last.values()))

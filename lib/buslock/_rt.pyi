@@ -1,7 +1,7 @@
 """As the rest of the package sees it, whichever runtime it is on. A task is an asyncio.Task, or OUTSIDE."""
 
 from asyncio import CancelledError as CancelledError
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Generator
 from typing import Any, TypeVar
 
 from typing_extensions import TypeAlias, TypeGuard
@@ -13,7 +13,8 @@ RUNTIME: str
 OUTSIDE: str
 DONE: Awaitable[None]
 
-class Given: ...  # what given() makes
+class Given:  # what given() makes
+    def __await__(self) -> Generator[Any, Any, Any]: ...
 
 def given(result: _T) -> Awaitable[_T]: ...
 def current_task() -> _Task: ...

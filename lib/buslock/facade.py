@@ -81,71 +81,71 @@ class LookAlike:
             bus._note_block(device, start)
 
 
-class Scoped:
-    """What busio's objects have besides."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, exc_type, exc, tb):
-        self.deinit()
+# What busio's objects have besides, to be made methods of their look-alikes.
 
 
-class Lockable(Scoped):
-    """busio's lock: the wire."""
+def enter(look):
+    return look
 
-    def try_lock(self):
-        """True if this task has the wire, or has it from now until unlock(). NotCovered instead of False: the driver
-        would ask again and again, and the task that has it could never go on.
 
-        A driver that is made between try_lock() and unlock() locks too, so they are counted."""
-        bus = self._bus
-        task = self._check_wire(bus.name)
-        table = bus._table
-        if table._all is not None and table._all._task is not task:
-            raise NotCovered(
-                "%s: task '%s' holds all of it: take the device with a hold or bus.call() first"
-                % (bus.name, task_name(table._all._task))
-            )
-        if bus._wire._holder is None:
-            bus._wire.try_acquire()
-            hold = getattr(table._any_hold_of(task), "_owner", None)
-            if hold is not None:
-                hold.wire = True  # its end gives it back if the driver does not, having raised
-            bus._wire_hold = hold
-            bus._locks = [0, True]
-        locks = bus._locks
-        if locks is None:
-            bus._locks = locks = [0, False]  # the wire is a hold's, or that of bus.call(), which keep it
-        locks[0] += 1
-        return True
+def leave(look, exc_type, exc, tb):
+    look.deinit()
 
-    def unlock(self):
-        """End what try_lock() took. NotHeld without it; a lock whose task has ended anyone may end."""
-        bus = self._bus
-        holder = bus._wire._holder
-        locks = bus._locks
-        if holder is None or locks is None or holder is not current_task() and not ended(holder):
-            raise NotHeld("%s: unlock() without try_lock()" % bus.name)
-        locks[0] -= 1
-        if locks[0]:
-            return
-        bus._locks = None
-        if locks[1]:
-            self._give_back()
 
-    def _give_back(self):
-        """The wire that try_lock() took, idle."""
-        bus = self._bus
-        hold = bus._wire_hold
+def lock_now(look):
+    """True if this task has the wire, or has it from now until unlock(). NotCovered instead of False: the driver
+    would ask again and again, and the task that has it could never go on.
+
+    A driver that is made between try_lock() and unlock() locks too, so they are counted."""
+    bus = look._bus
+    task = look._check_wire(bus.name)
+    table = bus._table
+    if table._all is not None and table._all._task is not task:
+        raise NotCovered(
+            "%s: task '%s' holds all of it: take the device with a hold or bus.call() first"
+            % (bus.name, task_name(table._all._task))
+        )
+    if bus._wire._holder is None:
+        bus._wire.try_acquire()
+        hold = getattr(table._any_hold_of(task), "_owner", None)
         if hold is not None:
-            bus._leave_wire(hold)
-            hold.wire = False
-            return
-        try:
-            bus._end_call(self._dev)
-        finally:
-            bus._wire._pass_on()
+            hold.wire = True  # its end gives it back if the driver does not, having raised
+        bus._wire_hold = hold
+        bus._locks = [0, True]
+    locks = bus._locks
+    if locks is None:
+        bus._locks = locks = [0, False]  # the wire is a hold's, or that of bus.call(), which keep it
+    locks[0] += 1
+    return True
+
+
+def unlock_now(look):
+    """End what try_lock() took. NotHeld without it; a lock whose task has ended anyone may end."""
+    bus = look._bus
+    holder = bus._wire._holder
+    locks = bus._locks
+    if holder is None or locks is None or holder is not current_task() and not ended(holder):
+        raise NotHeld("%s: unlock() without try_lock()" % bus.name)
+    locks[0] -= 1
+    if locks[0]:
+        return
+    bus._locks = None
+    if locks[1]:
+        _give_back(look)
+
+
+def _give_back(look):
+    """The wire that try_lock() took, idle."""
+    bus = look._bus
+    hold = bus._wire_hold
+    if hold is not None:
+        bus._leave_wire(hold)
+        hold.wire = False
+        return
+    try:
+        bus._end_call(look._dev)
+    finally:
+        bus._wire._pass_on()
 
 
 def _names(table, key):

@@ -1,9 +1,11 @@
 from collections.abc import Awaitable, Hashable
 from typing import Any
 
+from .waitqueue import Waiter
+
 def left_of(ms: int | None, start: int) -> int | None: ...
 
-class Hold:
+class Hold(Waiter):
     _owner: Any  # of a hold of a table: the hold of a bus that it is part of
     shared: bool
     @property

@@ -46,7 +46,7 @@ class BusHold(Hold):
         return self._bus._session_of(self._devices[0], self)
 
     def __aexit__(self, exc_type, exc, tb):
-        if self.wire and isinstance(exc, OSError) and self._devices is not None:
+        if self.wire and exc is not None and self._devices is not None:
             self._bus._failed_outside(exc, self._devices[0])
         super().__aexit__(exc_type, exc, tb)
         if self._left is not None and exc_type is None:

@@ -2,7 +2,7 @@
 
 from ._rt import task_name
 from .errors import NotCovered
-from .facade import Lockable, LookAlike, part
+from .facade import LookAlike, enter, leave, lock_now, part, unlock_now
 from .native import NativeLocked
 
 _END = (1 << 30) - 1
@@ -118,8 +118,13 @@ class MachineI2C(I2CLookAlike):
     start = stop = readinto = write = _primitive
 
 
-class BusioI2C(Lockable, I2CLookAlike):
+class BusioI2C(I2CLookAlike):
     """busio.I2C."""
+
+    __enter__ = enter
+    __exit__ = leave
+    try_lock = lock_now
+    unlock = unlock_now
 
     def readfrom_into(self, address, buffer, *, start=0, end=_END):
         buf = part(buffer, start, end)

@@ -15,6 +15,7 @@ A peripheral need not come from `machine` or `busio`: whatever has the methods o
 """
 
 from array import array
+from collections.abc import Awaitable
 from typing import Any, Protocol, overload
 
 from typing_extensions import TypeAlias
@@ -69,6 +70,16 @@ class BusioSPI(Protocol):
     def readinto(self, buffer: WriteBuffer, *, write_value: int = 0) -> object: ...
     def write(self, buffer: ReadBuffer, /) -> object: ...
     def write_readinto(self, out_buffer: ReadBuffer, in_buffer: WriteBuffer, /) -> object: ...
+
+class AsyncSPI(Protocol):
+    """async_spi.SPI, as CircuitPython drafts it: awaited transfers. configure() may be awaited, too."""
+
+    def configure(
+        self, *, baudrate: int = 100000, polarity: int = 0, phase: int = 0, bits: int = 8
+    ) -> object: ...
+    def readinto(self, buffer: WriteBuffer, *, write_value: int = 0) -> Awaitable[object]: ...
+    def write(self, buffer: ReadBuffer, /) -> Awaitable[object]: ...
+    def write_readinto(self, out_buffer: ReadBuffer, in_buffer: WriteBuffer, /) -> Awaitable[object]: ...
 
 class MachineUART(Protocol):
     """machine.UART."""

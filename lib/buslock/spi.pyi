@@ -5,11 +5,11 @@ from .bus import Bus
 from .device import Device
 from .groups import GroupHold
 from .holds import BusHold
-from .peripherals import BusioSPI, MachineSPI, Pin, ReadBuffer, WriteBuffer
+from .peripherals import AsyncSPI, BusioSPI, MachineSPI, Pin, ReadBuffer, WriteBuffer
 from .regs import Regs
 from .spisession import Select, SPISession
 
-_SPI = TypeVar("_SPI", bound=MachineSPI | BusioSPI)
+_SPI = TypeVar("_SPI", bound=MachineSPI | BusioSPI | AsyncSPI)
 
 class SPIBus(Bus):
     def __init__(
@@ -64,7 +64,7 @@ class SPIDevice(_MoreOperations, Device):
     _pin: Any
     _given_cs: Any
     def __init__(
-        self, bus: SPIBus, key: object, cs: Any, config: Any, cs_active: int, chunk: Any, setup: Any
+        self, bus: SPIBus, key: object, cs: Any, config: Any, cs_active: int, setup: Any
     ) -> None: ...
     def hold(self, timeout_ms: int | None = None, wire: bool = False) -> BusHold[SPISession]:
         """`async with device.hold() as session`: its key, and with `wire=True` the wire of the bus too."""

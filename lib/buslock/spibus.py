@@ -29,6 +29,7 @@ def wrap(bus, spi):
     if not hasattr(spi, "write_readinto"):
         raise TypeError("%s: %r is neither a machine.SPI nor a busio.SPI" % (bus.name, spi))
     own(bus, spi)
+    bus._native = None
     bus._awaits = getattr(spi, "awaitable", False)
     if not bus._awaits and hasattr(spi, "configure"):
         from .busio_spi import BusioSPI, awaits
@@ -114,7 +115,8 @@ def _declare(bus, cs, config, cs_active, pre_clocks, post_clocks, chunk, setup):
 def find(bus, cs):
     """The device with that chip select; None."""
     for device in bus._devices.values():
-        if device._given_cs == cs or cs is not None and device._pin is cs:
+        given = device._given_cs
+        if given is cs or type(given) is type(cs) and given == cs or cs is not None and device._pin is cs:
             return device
     return None
 

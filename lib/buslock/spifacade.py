@@ -6,7 +6,7 @@
 
 from ._rt import current_task
 from .errors import NotCovered
-from .facade import Lockable, LookAlike, part
+from .facade import LookAlike, enter, leave, lock_now, part, unlock_now
 from .spibus import check_config
 
 _END = (1 << 30) - 1
@@ -84,7 +84,7 @@ class MachineSPI(SPILookAlike):
         sck=None,
         mosi=None,
         miso=None,
-        pins=None
+        pins=None,
     ):
         self._set(baudrate, polarity, phase, bits, firstbit)
 
@@ -101,8 +101,13 @@ class MachineSPI(SPILookAlike):
         self._do("write_readinto", write_buf, read_buf)
 
 
-class BusioSPI(Lockable, SPILookAlike):
+class BusioSPI(SPILookAlike):
     """busio.SPI."""
+
+    __enter__ = enter
+    __exit__ = leave
+    try_lock = lock_now
+    unlock = unlock_now
 
     def __init__(self, device):
         super().__init__(device)

@@ -17,7 +17,7 @@ class KeyHold(Hold):
 
 class Entry(WaitQueue):
     key: Hashable
-    table: LockTable
+    table: Any
     holds: list[KeyHold]
     def __init__(self, table: LockTable) -> None: ...
 

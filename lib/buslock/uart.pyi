@@ -1,5 +1,5 @@
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from .bus import Bus
@@ -26,9 +26,9 @@ class UARTBus(Bus):
         max_waiters: int | None = None,
         trace: object = None,
     ) -> None: ...
-    def device(self, address: Hashable = 0) -> UARTNode: ...
+    def device(self, address: int | str = 0) -> UARTNode: ...
     def hold(
-        self, *devices: UARTNode, timeout_ms: int | None = None, wire: bool = False
+        self, *devices: UARTNode | int | str, timeout_ms: int | None = None, wire: bool = False
     ) -> GroupHold[Regs[UARTNode]]:
         """`async with bus.hold(a, b) as regs`: several nodes at once, `regs.exchange(a, ...)`."""
 
@@ -56,8 +56,8 @@ class Exchanges:
     async def write(self, buf: ReadBuffer, timeout_ms: int | None = None) -> None: ...
 
 class UARTNode(Exchanges, Device):
-    address: Hashable
-    def __init__(self, bus: UARTBus, address: Hashable) -> None: ...
+    address: int | str
+    def __init__(self, bus: UARTBus, address: int | str) -> None: ...
     def hold(self, timeout_ms: int | None = None, wire: bool = False) -> BusHold[UARTSession]:
         """`async with node.hold() as session`: its key, and with `wire=True` the line too."""
 

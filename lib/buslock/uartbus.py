@@ -21,7 +21,6 @@ METHODS = (
     "_exchange",
     "_send",
     "_receive",
-    "_fault",
 )
 
 _ECHO_MS = 100  # silence after which an echo is not to be expected any more
@@ -52,6 +51,7 @@ def _wrap(bus, uart):
 
     made = port(bus, uart)
     own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
+    made.name = bus.name
     made.exact = bus._de is not None
     bus._raw = None
     bus._dirty = True  # first the drive is released
@@ -118,12 +118,6 @@ def _check_request(bus, request):
         raise ValueError("%s: there is nothing to send" % bus.name)
 
 
-def _fault(bus, error, node):
-    """The error of a driver that had the line."""
-    bus._backend.unquiet = 0
-    return fault(bus, bus._backend, error, "failed")
-
-
 # With the line held. In each, what is left when it fails or is cancelled is said by `port.unquiet`, and cleaned away
 # before the next one.
 
@@ -165,10 +159,10 @@ async def _receive(bus, _, expect):
 
 async def transmit(bus, port, buf, late_ms, wait):
     """Send with the drive enabled, with `wait` until the last bit is out. A reply may come for `late_ms` from then on."""
-    port.unquiet = late_ms
     try:
         if bus._de is not None:
             bus._de(bus._de_active)
+        port.unquiet = late_ms
         heard = await port.send(buf, bus._echo, wait)  # cancelled here: cut short, and the drive is released below
     except BaseException as error:
         if bus._de is not None and not port.dead:
@@ -177,7 +171,7 @@ async def transmit(bus, port, buf, late_ms, wait):
             finally:
                 lower(bus)
         if isinstance(error, OSError):
-            raise fault(bus, port, error, "sending failed")
+            raise fault(bus, error, "sending failed")
         raise
     port.last = ticks_ms()
     failed = lower(bus)
@@ -209,7 +203,7 @@ async def listen(bus, port, ms):
     try:
         return await port.receive(ms)
     except OSError as error:
-        raise fault(bus, port, error, "receiving failed")
+        raise fault(bus, error, "receiving failed")
 
 
 async def collect(bus, port, expect):

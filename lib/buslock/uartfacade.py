@@ -2,7 +2,7 @@
 
 from ._rt import ticks_diff, ticks_ms
 from .errors import NotCovered
-from .facade import LookAlike, Scoped
+from .facade import LookAlike, enter, leave
 from .uartlines import lower
 from .uartports import block_ms
 
@@ -117,8 +117,11 @@ class MachineUART(UARTLookAlike):
         )
 
 
-class BusioUART(Scoped, UARTLookAlike):
+class BusioUART(UARTLookAlike):
     """busio.UART: a read blocks until its bytes are there, or until `timeout` seconds of silence."""
+
+    __enter__ = enter
+    __exit__ = leave
 
     def __init__(self, node):
         super().__init__(node)

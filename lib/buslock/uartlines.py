@@ -1,15 +1,15 @@
 """The line of a UARTBus between exchanges: silence before a request, and what an exchange that failed has left."""
 
 from ._rt import ticks_diff, ticks_ms
-from .errors import BusError, TransferError
+from .errors import BusError, DeadlineExceeded, TransferError
 
 METHODS = ("_clean", "_clean_now", "_idle_now", "_failed_outside", "_end_call", "_wire_left", "_forget", "_stray")
 
-_QUIET_MS = 20  # a line is quiet when nothing has come for so long: at 1200 baud, two characters
+_QUIET_MS = 20  # a line is quiet when nothing has come for so long, or for two characters
 _BOUND_MS = 1000  # a line that is never quiet is taken as it is after so long
 
 
-def fault(bus, port, error, what):
+def fault(bus, error, what):
     """The TransferError for an OSError of the port."""
     if isinstance(error, BusError):
         return error
@@ -29,7 +29,7 @@ def lower(bus):
         bus._soil()
         if not isinstance(error, Exception):
             raise
-        return fault(bus, None, error, "the drive-enable pin cannot be driven") if isinstance(error, OSError) else error
+        return fault(bus, error, "the drive-enable pin cannot be driven") if isinstance(error, OSError) else error
     return None
 
 
@@ -43,23 +43,24 @@ def quiet(bus, port):
 async def silence(bus, port):
     """Before a request: what came meanwhile belongs to no exchange; then gap_ms since the last byte, from whomever."""
     begun = ticks_ms()
+    longest = max(bus._gap_ms, port.pause_ms)
     try:
         got = await port.drain()
     except OSError as error:
-        raise fault(bus, port, error, "receiving failed")
+        raise fault(bus, error, "receiving failed")
     while True:
         if got:
             port.last = ticks_ms()
             bus._stray(got)
-            wait = max(bus._gap_ms, 3)  # nobody knows when it came: perhaps its rest is still to come
+            wait = longest  # nobody knows when it came: perhaps its rest is still to come
         else:
             wait = 0 if port.last is None else bus._gap_ms - ticks_diff(ticks_ms(), port.last)
-        if not 0 < wait <= max(bus._gap_ms, 3) or ticks_diff(ticks_ms(), begun) > _BOUND_MS + wait:
+        if not 0 < wait <= longest or ticks_diff(ticks_ms(), begun) > _BOUND_MS + wait:
             return
         try:
             got = await port.receive(wait)  # cancelled here: nothing was sent
         except OSError as error:
-            raise fault(bus, port, error, "receiving failed")
+            raise fault(bus, error, "receiving failed")
         if not got:
             return
 
@@ -96,14 +97,14 @@ async def _clean(bus):
                     port.last = port.since = ticks_ms()
                     port.unquiet = 0
                     bus._stray(got)
-                wait = max(port.unquiet, bus._gap_ms, _QUIET_MS)
+                wait = max(port.unquiet, bus._gap_ms, port.pause_ms, _QUIET_MS)
                 left = wait - ticks_diff(ticks_ms(), port.since)
                 if not 0 < left <= wait or ticks_diff(ticks_ms(), begun) > wait + _BOUND_MS:
                     break
                 got = await port.receive(left)
             port.unquiet = None
     except OSError as error:
-        raise fault(bus, port, error, "receiving failed")
+        raise fault(bus, error, "receiving failed")
     if not port.dead:
         bus._dirty = False
         bus._raw = port
@@ -136,9 +137,8 @@ def _idle_now(bus):
 def _failed_outside(bus, error, node):
     """A driver that had the line has raised: the reply to what it wrote, or the rest of it, may still come."""
     port = bus._backend
-    if isinstance(error, OSError) and not isinstance(error, BusError):
+    if isinstance(error, OSError) and not isinstance(error, (BusError, DeadlineExceeded)):
         bus._count("errors")
-        node._failed_setup()
     if port.unquiet is None:
         port.unquiet = 0
     quiet(bus, port)

@@ -29,9 +29,11 @@ def port(bus, uart):
 
 
 class Port:
+    name = ""  # of the bus
     dead = False  # after reset(): what still runs with it ends at its next step
     exact = False  # a drive has to be released right after the last bit
     sending = False  # not all that it was given is known to be out
+    pause_ms = 3  # two characters
     last = None  # ticks of the last byte on the line
     unquiet = None  # ms of silence, from `since` on, without which a late byte may be taken for the next reply
     since = 0
@@ -42,11 +44,12 @@ class Port:
 
     def check(self):
         if self.dead:
-            raise NotHeld("the bus was reset in this exchange")
+            raise NotHeld("%s was reset in this exchange" % self.name)
 
     def successor(self, port):
         """`port` takes over what is known of the line."""
         self.dead = True
+        port.name = self.name
         port.exact = self.exact
         port.sending = self.sending
         port.last = self.last
@@ -68,9 +71,8 @@ class PolledPort(Port):
 
     def measure(self):
         """A driver may have set another speed."""
-        ms = character_ms(self.uart)
-        self._known = ms is not None
-        self._character_ms = ms or 1.042  # 9600 baud
+        self._character_ms = character_ms(self.uart)
+        self.pause_ms = int(2 * self._character_ms) + 1
 
     def again(self):
         new = self.successor(type(self)(self.uart))
@@ -156,18 +158,15 @@ class MachinePort(PolledPort):
 
     async def sent(self):
         uart = self.uart
-        wait = not self._known
-        if self._known or not hasattr(uart, "txdone"):
-            await self._rest(self.left_ms())
         if hasattr(uart, "txdone"):
             while not uart.txdone():
-                wait = True
                 await sleep_ms(1)
                 self.check()
                 self._listen()
-            if wait:
-                # Some ports say so one character early: their last one is still in the shift register.
-                await self._rest(self._character_ms)
+            # Some ports say so one character early: their last one is still in the shift register.
+            await self._rest(self._character_ms)
+        else:
+            await self._rest(self.left_ms())
         self.sending = False
 
     def finish(self):
@@ -196,13 +195,13 @@ class BusioPort(PolledPort):
 
 
 def character_ms(uart):
-    """How long ten bits take; None where the port does not tell its speed."""
+    """How long ten bits take; at 9600 baud where the port does not tell its speed."""
     baudrate = getattr(uart, "baudrate", None)
     if not isinstance(baudrate, int):
         text = repr(uart).split("baudrate=")
         digits = text[1].split(",")[0].split(")")[0] if len(text) > 1 else ""
-        baudrate = int(digits) if digits.isdigit() else 0
-    return 10000 / baudrate if baudrate else None
+        baudrate = int(digits) if digits.isdigit() else 9600
+    return 10000 / baudrate
 
 
 def block_ms(ms):

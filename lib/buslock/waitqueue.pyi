@@ -4,18 +4,18 @@ from typing import Any
 def check_ms(ms: int | None) -> int | None: ...
 
 class Waiter:
+    is_hold: bool
+    outcome: Any
     granted: bool
     error: BaseException | None
     cancelled: bool
-    hold: Any
     holder: Any
     task: Any
-    loop: Any
-    since: int
     queue: WaitQueue
     def remove(self, task: object) -> None: ...
 
 class WaitQueue:
+    table: Any
     _line: Any
     _limit: int | None
     _since: int | None
@@ -26,4 +26,4 @@ class WaitQueue:
     def _advance(self) -> None: ...
     def _give_back(self, waiter: Waiter) -> None: ...
 
-async def wait(queue: WaitQueue, hold: object, holder: object, ms: int | None) -> Waiter: ...
+async def wait(queue: WaitQueue, hold: Waiter | None, holder: object, ms: int | None) -> Any: ...

@@ -55,6 +55,7 @@ FULL = {
     "deadlines.wait_for": _ALL,
     "deadlines.inside_a_lock": _ALL,
     "deadlines.tidying": _ALL,
+    "deadlines.zero": _OWN_ORDER,
     # On MicroPython a cancel that is on its way through a child is told from a deadline by the order of steps.
     "deadlines.over_a_child": _NOT_ANY,
     "lazies.callers": _ANY,

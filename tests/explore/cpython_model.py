@@ -33,6 +33,11 @@ class Loop:
     def create_future(self):
         return Future(self)
 
+    def call_soon(self, callback, *args):
+        handle = Handle(self, callback, args)
+        self.ready.append(handle)
+        return handle
+
     def call_later(self, delay, callback, *args):
         handle = Handle(self, callback, args, None, self.now + round(delay * 1000))
         self.timers.append(handle)

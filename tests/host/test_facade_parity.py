@@ -52,7 +52,7 @@ def members(node):
         if isinstance(item, ast.FunctionDef) and item.name != "__init__":
             found.setdefault(item.name, []).append(item)
         elif isinstance(item, ast.AnnAssign):
-            found.setdefault(item.target.id, [])
+            found.setdefault(ast.unparse(item.target), [])
     return found
 
 

@@ -29,7 +29,7 @@ SETTINGS = settings(
     deadline=None,
     database=None,
     derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
 )
 libraries = {}
 

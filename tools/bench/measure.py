@@ -108,13 +108,19 @@ def quartiles(values):
 
 
 def report(name, times, yardstick=None, batch=BATCH, size=None):
-    """Prints one result. `yardstick` has the times of what it is to be compared with, from the same compare()."""
+    """Prints one result. `yardstick` has the times of what it is to be compared with, from the same compare().
+
+    The ratio is the median of the rounds' ratios: a machine that is shared changes its speed in the middle, and then
+    the ratio of two medians may be one of a fast half and a slow half.
+    """
     middle = median(times)
     low, high = quartiles(times)
     values = [("us", middle / batch), ("us_low", low / batch), ("us_high", high / batch)]
     if yardstick is not None:
-        low, high = quartiles([t / y if y else 0.0 for t, y in zip(times, yardstick)])  # noqa: B905
-        values += [("ratio", middle / (median(yardstick) or 1)), ("ratio_low", low), ("ratio_high", high)]
+        ratios = sorted([t / y for t, y in zip(times, yardstick) if y])  # noqa: B905
+        if ratios:
+            low, high = quartiles(ratios)
+            values += [("ratio", ratios[len(ratios) // 2]), ("ratio_low", low), ("ratio_high", high)]
     if size is not None:
         values.append(("bytes", size))
     figure(name, values)

@@ -16,7 +16,6 @@ LIB = Path(__file__).resolve().parents[2] / "lib"
 ALLOWED = {
     r"buslock\..*\.(held|keys|waiters) is not present at runtime": "answered by __getattr__, which is cheaper there",
     r"buslock\.transaction\.Transaction\..* is not present at runtime": "its __getattr__ queues what the stub names",
-    r"buslock\.spisession\.SPISession\.as_.* is not present in stub": "loaded along with others; of no use there",
     r"buslock\.waitqueue\.WaitQueue\._.* is not present at runtime": "what is left to subclasses",
     r"buslock\._rt\..* is .*": "the stub says what the runtimes have in common; each does it in its own way",
 }

@@ -162,6 +162,27 @@ def tidying(world):
     world.spawn(_tidy, 5, (4, 5, 6)[world.choose(3)])
 
 
+async def _impatient(world, record, ledger, lock):
+    await world.stagger()
+
+    async def wait():
+        await world.pause()
+        world.complain("time: task %d got past a wait under a deadline of 0", record.number)
+
+    async def attempt():
+        await use_lock(world, record, ledger, lock, None, wait)
+
+    await _within(world, record, 0, attempt)
+    await world.pause("behind")
+
+
+def zero(world):
+    """deadline(0) around a lock that is free or not: the block ends at its first wait; one cancellation."""
+    lock, ledger = _lock(world, 1)
+    world.spawn(_keeper, ledger, lock, 1)
+    world.spawn(_impatient, ledger, lock)
+
+
 async def _child(world, record, ledger, lock):
     await use_lock(world, record, ledger, lock)
 
