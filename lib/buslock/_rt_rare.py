@@ -88,7 +88,7 @@ class Alarm:
 
     async def _ring(self):
         foreign = False
-        waited = not self._ms  # with 0 the block ends at its first wait, whatever that is
+        waited = None  # the task that was let run once
         while True:
             task = self._task
             while isinstance(task.data, core.Task):
@@ -97,10 +97,11 @@ class Alarm:
             if data is CancelledError:
                 foreign = True
             elif not isinstance(data, CancelledError):
-                if waited or data is not None or core.ticks_diff(task.ph_key, core.ticks()) > 0:
+                # With 0 the block ends at its first wait, whatever that is.
+                if waited is task or not self._ms or data is not None or core.ticks_diff(task.ph_key, core.ticks()) > 0:
                     break
                 # It is on its way to run, perhaps with the cancel of a child that it awaited: let it run once.
-                waited = True
+                waited = task
             # Another cancel is on its way and must not be replaced; look again when it has arrived.
             await core.sleep_ms(0)
         self._timer = None

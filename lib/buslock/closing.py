@@ -50,6 +50,7 @@ async def aclose(bus, timeout_ms):
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
                 bus._channel = None
+                bus._raw = None
                 if bus._factory is not None:
                     bus._backend = None
                     if bus._lazy is not None:

@@ -70,7 +70,7 @@ async def _start(device):
 
 async def _run_setup(device, session):
     while not device._ready:  # else somebody who held the key has done it meanwhile
-        if device._setting_up is not None:
+        if device._setting_up is not None and not _stranded(device._setting_up):
             await sleep_ms(1)  # another task does it under the same hold; cancelled here: that one goes on
             continue
         device._setting_up = current_task()
@@ -83,6 +83,13 @@ async def _run_setup(device, session):
         if dues == device._dues:  # else the bus was recovered or closed meanwhile: what the set-up wrote may be lost
             device._ready = True
             device._plan()
+
+
+def _stranded(task):
+    """True if the task will never run again: its loop was replaced."""
+    from .strays import gone
+
+    return gone(task)
 
 
 class Own:
