@@ -110,30 +110,32 @@ async def test_no_configuration_within_a_section():
 
 
 async def test_what_a_driver_has_set_does_not_last():
-    """After a driver that calls init() itself the next device has its own clock again (E4)."""
+    """After a driver that calls init() itself its own device, or the next one, has its own clock again (E4)."""
     for port in MACHINE + BUSIO:
         rig = Rig(port, chips=fast_and_slow())
         fast, slow = declare(rig)
         spi = rig.made[0]
 
-        def driver():
+        def driver(polarity):
             if rig.busio:
                 assert spi.try_lock()
-                spi.configure(baudrate=300_000)
+                spi.configure(baudrate=8_000_000, polarity=polarity, phase=polarity)
                 spi.unlock()
             else:
-                spi.init(baudrate=300_000, polarity=0, phase=0)
+                spi.init(baudrate=8_000_000, polarity=polarity, phase=polarity)
 
-        await fast.write(b"\x01")
-        await rig.bus.call(slow, driver)
-        await fast.write(b"\x01")
-        async with slow.hold(wire=True):
-            driver()
-        await fast.write(b"\x01")
-        async with rig.bus.hold(slow, wire=True):
-            driver()
-        await fast.write(b"\x01")
-        await slow.write(b"\x01")
+        # The settings that the device has not.
+        for device, polarity in ((slow, 1), (fast, 0)):
+            for following in (slow, fast):
+                await device.write(b"\x01")
+                await rig.bus.call(device, driver, polarity)
+                await following.write(b"\x01")
+                async with device.hold(wire=True):
+                    driver(polarity)
+                await following.write(b"\x01")
+                async with rig.bus.hold(device, wire=True):
+                    driver(polarity)
+                await following.write(b"\x01")
         rig.check()
 
 

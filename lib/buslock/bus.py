@@ -21,6 +21,7 @@ class Bus:
     _awaits = False  # transfers are coroutines
     _lazy = None
     _thread = None
+    _closes = 0  # how often it was closed
     _closing = None  # the line of those who wait for the end of a close
     _transfer = False  # a transfer runs: what is called now is called from an interrupt
     _open_call = None  # a driver under call() has left a write without STOP
@@ -91,7 +92,10 @@ class Bus:
         if self._table._hold_of(task, key) is None:
             if self._wire_hold is not None:
                 self._refuse_wire_holder(device._label())
+            closes = self._closes
             while True:
+                if self._closes != closes:
+                    self._refuse_closed()
                 await self._open(device, left_of(timeout_ms, start))
                 hold = self._table.hold(key, left_of(timeout_ms, start))
                 await hold._enter()  # cancelled here: nothing is owned

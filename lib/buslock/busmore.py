@@ -17,6 +17,7 @@ from .holding import left_of
 from .native import NativeLocked
 
 METHODS = (
+    "_refuse_closed",
     "_forget_wire_hold",
     "_idle_now",
     "_refuse_interrupt",
@@ -208,6 +209,11 @@ def _look(bus):
         )
     bus._loop = loop
     bus._thread = thread
+
+
+def _refuse_closed(bus):
+    """An operation that had begun before a close does not open the bus again."""
+    raise BusClosed("%s was closed while this task waited for it" % bus.name)
 
 
 def _refuse_interrupt(bus):

@@ -40,6 +40,7 @@ async def aclose(bus, timeout_ms):
     bus._closing = closers = Line("closing of " + bus.name)
     closers.maker = task
     bus._raw = None
+    bus._closes += 1
     error = BusClosed("%s was closed while this task waited for it" % bus.name)
     fail_all(bus._table, bus._wire, error)
     for device in bus._every_device():
@@ -52,7 +53,7 @@ async def aclose(bus, timeout_ms):
                 bus._channel = None
                 bus._raw = None
                 if bus._factory is not None:
-                    bus._backend = None
+                    bus._backend = bus._raw = None  # a cleaning that was waited for has set it again
                     if bus._lazy is not None:
                         await bus._lazy.aclose(left_of(timeout_ms, start))
                 bus._forget()

@@ -63,6 +63,10 @@ async def _make_ready(device, timeout_ms):
 
 async def _start(device):
     """Run by the shared task, which takes the key like anybody else."""
+    if device._starter is None:  # closed before this first step: the bus is not to be opened again for nobody
+        from .errors import BusClosed
+
+        raise BusClosed("%s was closed before its set-up had begun" % device._bus.name)
     async with BusHold(device._bus, (device,), None, False, False) as session:
         await device._run_setup(session)
     return device

@@ -67,7 +67,10 @@ class BusHold(Hold):
         bus._refuse_wire_holder(self._label())
         for device in self._devices or ():
             device._permit()
+        closes = bus._closes
         while True:
+            if bus._closes != closes:
+                bus._refuse_closed()
             await bus._open(None, self._timeout)
             for device in self._prepare:
                 await bus._open(device, left_of(self._timeout, start))  # cancelled here: nothing is held

@@ -10,7 +10,7 @@ class SPIBus(Bus):
     One bus object for one peripheral: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "spibus", "busmore")
+    _modules = ("making", "spihome", "spiconfig", "spibus", "busmore")
     _events = ("left_selected",)
     _config = None  # (baudrate, polarity, phase, bits, firstbit) as last set; None: not known
     _polarity = None  # the level at which the clock idles; None: not known

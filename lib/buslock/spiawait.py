@@ -8,7 +8,7 @@ from ._rt import is_awaitable
 from .errors import NotHeld
 from .native import NativeLocked
 from .spi import _write, _write_readinto
-from .spibus import initialise
+from .spiconfig import initialise
 from .spimore import _read, _readinto, _write_then_read
 
 

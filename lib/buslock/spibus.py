@@ -1,28 +1,12 @@
 """The methods of SPIBus that a transfer does not need; the class loads them on first use."""
 
 from .chipselect import chip_select, pin_of
-from .errors import NotCovered, Reentry, TransferError
-from .native import NativeLocked
+from .errors import NotCovered
 from .owners import disown, own
 from .spi import SPIDevice
-from .spichunks import check_chunk
+from .spiconfig import check_chunk, check_config
 
-METHODS = (
-    "_declare",
-    "_device_of",
-    "_session_of",
-    "_show",
-    "_configure",
-    "_fault",
-    "_clean",
-    "_clean_now",
-    "_configure_for",
-    "_configure_for_call",
-    "_end_call",
-    "_wire_left",
-    "_idle_now",
-    "_forget",
-)
+METHODS = ("_declare", "_device_of", "_session_of", "_show", "_forget")
 
 
 def wrap(bus, spi):
@@ -121,16 +105,6 @@ def find(bus, cs):
     return None
 
 
-def check_config(bus, config):
-    baudrate, polarity, phase, bits, _ = config
-    if type(baudrate) is not int or baudrate <= 0:
-        raise ValueError("%s: baudrate is Hz, an int above 0, not %r" % (bus.name, baudrate))
-    if polarity not in (0, 1) or phase not in (0, 1):
-        raise ValueError("%s: polarity and phase are 0 or 1, not %r and %r" % (bus.name, polarity, phase))
-    if type(bits) is not int or not 1 <= bits <= 32:
-        raise ValueError("%s: bits is 8, or what the port can do, not %r" % (bus.name, bits))
-
-
 def _device_of(bus, device):
     if isinstance(device, SPIDevice):
         if device._bus is not bus:
@@ -153,174 +127,3 @@ def _session_of(bus, device, hold):
 
 def _show(bus, key):
     return "cs%s" % key if isinstance(key, int) else str(key)
-
-
-# Configuration
-
-
-def _configure(bus, config):
-    """Apply it, with every CS idle: chips sample the idle clock when CS falls (MAX31865 data sheet, among others)."""
-    spi = bus._backend
-    bus._config = None  # until it is done, nothing is known
-    try:
-        initialise(bus, spi, config)
-        if config[1] != bus._polarity and config[3] == 8 and "alone" not in bus._devices:
-            spi.write(b"\xff")  # some ports move the clock to its new idle level with the first transfer only
-            bus._polarity = config[1]
-    except OSError as error:
-        raise bus._fault(error, None)
-    bus._config = config
-
-
-def initialise(bus, spi, config):
-    """Result of spi.init(), with the arguments that this port takes."""
-    baudrate, polarity, phase, bits, firstbit = config
-    more = {}
-    ordered = bus._ordered
-    if firstbit is not None or ordered:
-        # What init() is not told stays as it was.
-        more["firstbit"] = spi.MSB if firstbit is None else firstbit
-        bus._ordered = True
-    try:
-        if bits == 8 and not bus._words:
-            return spi.init(baudrate=baudrate, polarity=polarity, phase=phase, **more)
-        try:
-            return spi.init(baudrate=baudrate, polarity=polarity, phase=phase, bits=bits, **more)
-        except TypeError:
-            if bits != 8:
-                raise
-        result = spi.init(baudrate=baudrate, polarity=polarity, phase=phase, **more)
-        bus._words = False  # SoftSPI and esp8266 have words of 8 bits only
-        return result
-    except (NotImplementedError, TypeError, ValueError):
-        bus._ordered = ordered  # it was refused
-        raise
-
-
-def _fault(bus, error, device):
-    if isinstance(error, TransferError):
-        return error
-    bus._count("errors")
-    bus._config = None
-    if device is not None:
-        device._failed_setup()
-    return TransferError(
-        error.args[0] if error.args and isinstance(error.args[0], int) else 0,
-        "%s: the transfer failed (%s): check speed, wiring and power"
-        % (bus.name if device is None else device._label(), error),
-    )
-
-
-# The wire, before and after
-
-
-async def _clean(bus):
-    """Called with the wire held: what may be active is driven idle, and cards get the clocks that they wait for.
-
-    Cancelled in here: still dirty.
-    """
-    own(bus, bus._owned)
-    drive_home(bus)
-    for device in debtors(bus):
-        from .spisection import pay
-
-        paid = pay(device)
-        if paid is not None:
-            await paid
-    drive_home(bus)  # a device may have been declared meanwhile
-    bus._dirty = False
-    bus._raw = bus._backend
-
-
-def _clean_now(bus):
-    """Clean without waiting; False if that takes more."""
-    drive_home(bus)
-    for device in debtors(bus):
-        from .spisection import pay
-
-        if bus._awaits:
-            return False
-        try:
-            pay(device)
-        except NativeLocked:
-            return False
-    bus._dirty = False
-    bus._raw = bus._backend
-    return True
-
-
-def drive_home(bus):
-    for device in bus._devices.values():
-        if device._away:
-            if device._cs is not None:
-                try:
-                    device._cs(1 - device._active)
-                except BaseException as error:
-                    raise device._astray(error)
-            device._away = False
-
-
-def debtors(bus):
-    return [device for device in bus._devices.values() if device._owes]
-
-
-def _idle_now(bus):
-    """Every chip select, whoever has the bus; what fails is driven again before the next transfer."""
-    for device in bus._devices.values():
-        device._away = True
-        device._owes = device._post > 0
-        try:
-            if device._cs is not None:
-                device._cs(1 - device._active)
-        except Exception:
-            pass
-
-
-def _configure_for(bus, hold):
-    """The wire was taken for a hold: what its driver or its selection needs is set. On awaited buses a coroutine."""
-    from . import spisection
-
-    if hold._selected is None:
-        return spisection.configure(hold._devices[0])
-    return spisection.activate(hold._selected)
-
-
-def _configure_for_call(bus, device):
-    """For a driver that moves CS itself."""
-    from .spisection import configure
-
-    if bus._wire_hold is not None and bus._wire_hold._selected is not None:
-        raise Reentry("%s is selected: end the selection, and then call a driver" % device._label())
-    return configure(device)
-
-
-def _end_call(bus, device):
-    """True if the driver left CS active."""
-    return left_active(bus, device)
-
-
-def _wire_left(bus, hold):
-    """The end of a hold with the wire."""
-    for device in hold._devices or bus._devices.values():
-        if left_active(bus, device):
-            hold._left = device
-
-
-def left_active(bus, device):
-    """A driver had the wire: CS must be idle, and is now; what it has set is not known."""
-    bus._config = bus._polarity = None
-    cs = device._cs
-    try:
-        if cs is None or cs() != device._active:
-            return False
-        bus._count("left_selected")
-        device._owes = device._post > 0
-        cs(1 - device._active)
-        if device._owes:
-            bus._soil()
-    except BaseException as error:
-        device._astray(error)
-        if not isinstance(error, Exception):
-            raise
-        return False
-    return True

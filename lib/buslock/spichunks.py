@@ -3,12 +3,6 @@
 from ._rt import current_task, sleep_ms
 
 
-def check_chunk(label, chunk):
-    size = chunk[0] if isinstance(chunk, tuple) and len(chunk) == 2 else chunk
-    if chunk is not None and (type(size) is not int or size < 1):
-        raise ValueError("%s: chunk is a number of bytes from 1, or (bytes, False), not %r" % (label, chunk))
-
-
 def chunked(device):
     """Its `write`, cut at `chunk` bytes; with (bytes, False) CS goes idle and the wire is free between the pieces."""
     chunk = device._chunk

@@ -7,7 +7,7 @@
 from ._rt import current_task
 from .errors import NotCovered
 from .facade import LookAlike, enter, leave, lock_now, part, unlock_now
-from .spibus import check_config
+from .spiconfig import check_config
 
 _END = (1 << 30) - 1
 

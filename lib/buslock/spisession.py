@@ -77,7 +77,8 @@ class SPISession(SPIOperations):
             and device._setup_session is not self
             and device._setting_up is not current_task()
         ):
-            await device._run_setup(self)  # under hold_all, and after an error under this hold; cancelled here: still due
+            # Under hold_all, and after an error under this hold. Cancelled here: still due.
+            await device._run_setup(self)
         return wire
 
 

@@ -245,5 +245,3 @@ async def collect(bus, port, expect):
                         "" if state is False else "; longer than max_reply=%d" % bus._max_reply,
                     ),
                 )
-
-
