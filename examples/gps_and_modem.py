@@ -47,7 +47,7 @@ gps = bus.device("gps")
 
 
 def answered(buf):
-    return buf.endswith(b"\r\nOK\r\n") or buf.endswith(b"\r\nERROR\r\n") or None
+    return buf[-6:] == b"\r\nOK\r\n" or buf[-9:] == b"\r\nERROR\r\n" or None
 
 
 async def command(text):

@@ -27,7 +27,7 @@ bus = UARTBus(board.uart, name="rs485", de=board.UART_DE, gap_ms=5)
 
 
 class ModbusError(Exception):
-    """The node has understood, and refuses: (address, function, code)."""
+    """The node has understood, and refuses."""
 
 
 def crc16(data):
@@ -60,7 +60,7 @@ async def ask(node, function, first, value):
     request += crc16(request)
     reply = await node.exchange(request, frame=reply_of(node.address, function), reply_ms=100, timeout_ms=2000)
     if reply[1] & 0x80:
-        raise ModbusError(node.address, function, reply[2])
+        raise ModbusError("node %d refuses function %d with code %d" % (node.address, function, reply[2]))
     return reply
 
 
@@ -75,10 +75,8 @@ async def watch(address):
         try:
             await ask(node, WRITE_ONE, 9, n)
             print("node", address, await read_registers(node, 0, 3), await read_registers(node, 9, 1))
-        except LockTimeout as error:  # before OSError: on CPython every time-out is one
-            print("node", address, "did not get the line:", error)
-        except (NoReply, TransferError, ModbusError) as error:
-            print("node", address, "failed:", error)
+        except (LockTimeout, ModbusError, NoReply, TransferError) as error:
+            print("node", address, "failed:", error.args[-1])
         await asyncio.sleep(0)
 
 

@@ -42,31 +42,31 @@ def complete(buf):
     return buf[0] == 0x05 and crc8(buf[:7]) == buf[7]
 
 
-async def read(driver, register):
-    request = bytes((0x05, driver.address, register))
+async def read(driver, address, register):
+    request = bytes((0x05, address, register))
     reply = await driver.exchange(request + bytes((crc8(request),)), frame=complete, reply_ms=20)
     return int.from_bytes(reply[3:7], "big")
 
 
-async def write(driver, register, value):
-    """Nobody comes between the write and the two looks at the counter."""
-    datagram = bytes((0x05, driver.address, register | 0x80)) + value.to_bytes(4, "big")
+async def write(driver, address, register, value):
+    """The driver is held, so that nobody else writes to it between the two looks at its counter."""
+    datagram = bytes((0x05, address, register | 0x80)) + value.to_bytes(4, "big")
     async with driver.hold() as session:
-        session.address = driver.address
-        before = await read(session, IFCNT)
+        before = await read(session, address, IFCNT)
         await session.write(datagram + bytes((crc8(datagram),)))
-        if await read(session, IFCNT) != (before + 1) & 0xFF:
-            raise TransferError(0, "driver %d has not heard the write" % driver.address)
+        if await read(session, address, IFCNT) != (before + 1) & 0xFF:
+            raise TransferError(0, "driver %d has not heard the write" % address)
 
 
 async def use(address):
     driver = bus.device(address)
     for current in (8, 16):
         try:
-            await write(driver, IHOLD_IRUN, current << 8)
-            print("driver %d: version 0x%02x, current %d/32" % (address, await read(driver, IOIN) >> 24, current))
+            await write(driver, address, IHOLD_IRUN, current << 8)
+            version = await read(driver, address, IOIN) >> 24
+            print("driver %d: version 0x%02x, current %d/32" % (address, version, current))
         except (NoReply, TransferError) as error:
-            print("driver %d failed: %s" % (address, error))
+            print("driver %d failed: %s" % (address, error.args[-1]))
 
 
 async def main():

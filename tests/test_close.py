@@ -283,9 +283,13 @@ async def test_closing_under_the_own_hold_is_refused():
         bus = rig.bus
         for make in (bus.device(A).hold, lambda: bus.device(A).hold(wire=True), lambda: bus.hold(A, B), bus.hold_all):
             async with make():
+                waiting = asyncio.create_task(bus.read_register(A, 2, 1))
+                await turns()
                 error = await raises_async(Reentry, bus.aclose())
                 assert "i2c" in str(error)
                 assert await bus.read_register(A, 1, 1) == b"\x01"
+            # Nobody was disturbed by the attempt.
+            assert await waiting == b"\x02"
             rig.check()
 
 

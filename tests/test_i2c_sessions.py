@@ -241,6 +241,10 @@ async def test_who_holds_the_wire_can_ask_for_nothing_else():
             assert await device.read_register(1, 1) == b"\x01"
         assert not task.done()
         await task
+        # Nor can it use a session of another device that it holds.
+        async with other.hold() as its, device.hold(wire=True):
+            await raises_async(Reentry, its.read_register(0, 1))
+            await raises_async(Reentry, its.write(1))
         rig.check()
 
 
@@ -320,6 +324,11 @@ async def test_keys_and_wire_share_one_timeout():
         assert clock.now() - start == 10
         start = clock.now()
         await raises_async(LockTimeout, enter(bus.device(EXPANDER).hold(wire=True, timeout_ms=10)))
+        assert clock.now() - start == 10
+        tasks += (asyncio.create_task(use_key(bus.device(B), 6)),)
+        await turns(2)
+        start = clock.now()
+        await raises_async(LockTimeout, enter(bus.device(B).hold(wire=True, timeout_ms=10)))
         assert clock.now() - start == 10
         await asyncio.gather(*tasks)
         rig.check()

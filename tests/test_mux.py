@@ -231,12 +231,22 @@ async def test_a_failed_select_makes_the_set_up_due():
 
         device = rig.channels[0].device(SENSOR, setup=setup)
         assert await device.read_register(0x20, 1) == b"\x07"
-        await rig.channels[1].device(SENSOR).read_register(0, 1)
-        rig.chip.fail("nack")
-        await raises_async(NoAck, device.read_register(0, 1))
-        rig.sensors[0][0x20] = 0
-        assert await device.read_register(0x20, 1) == b"\x07"
-        assert runs == [1, 1]
+        for make in (
+            lambda: device.read_register(0, 1),
+            lambda: device.read_register_into(0, bytearray(1)),
+            lambda: device.write_register(0, 1),
+            lambda: device.read(1),
+            lambda: device.write(1),
+            lambda: device.write_then_read(b"\x00", 1),
+            lambda: rig.bus.call(device, print),
+        ):
+            await rig.channels[1].device(SENSOR).read_register(0, 1)
+            rig.chip.fail("nack")
+            await raises_async(NoAck, make())
+            rig.sensors[0][0x20] = 0
+            before = len(runs)
+            assert await device.read_register(0x20, 1) == b"\x07"
+            assert len(runs) == before + 1
         rig.check()
 
 

@@ -654,9 +654,14 @@ async def test_readiness_is_looked_at_after_the_key_was_granted():
                 await rig.bus.recover()
                 sensor.lose()
 
+        async def driver():
+            async with sensor.device.hold(wire=True):
+                assert sensor.runs == 2
+                assert rig.a[0x21] == 0x22  # as a raw driver finds it, without any operation of the session
+
         task = asyncio.create_task(holder())
         await turns()
-        await asyncio.gather(task, sensor.read(), sensor.read(), sensor.read())
+        await asyncio.gather(task, driver(), sensor.read(), sensor.read(), sensor.read())
         assert sensor.runs == 2
         rig.check()
 
