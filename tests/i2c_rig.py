@@ -96,9 +96,11 @@ class NumberedI2C(I2C):
     """I2C(0, scl=..., sda=...): made by number and pins, as on the boards."""
 
     wires = {}
+    latest = {}
 
     def __init__(self, number, scl=None, sda=None, freq=400000, port="rp2"):
         self.number = number
+        self.latest[number] = self
         super().__init__(self.wires[number], port, freq=freq)
 
     def __repr__(self):
@@ -110,6 +112,7 @@ class Rig:
 
     def __init__(self, port="rp2", factory=None, pins=False, wire=None, **bus):
         self.port = port
+        self.factory = factory
         self.busio = port in BUSIO
         self.made = []  # the peripherals
         self.closed = []

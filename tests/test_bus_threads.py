@@ -24,7 +24,7 @@ async def test_another_threads_loop_is_refused():
                 lambda: device.read_register(0, 1, timeout_ms=5),
                 lambda: rig.bus.scan(),
                 lambda: device.probe(),
-                lambda: device.hold()._enter(),
+                lambda: use_key(device, 0),
                 lambda: rig.bus.recover(),
                 lambda: rig.bus.aclose(),
             ):

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from buslock import ERRORS, BusError, LockTimeout, NoAck, TransferError
+from buslock import ERRORS, BusError, I2CBus, LockTimeout, NoAck, TransferError
 from buslock_sim import I2C, PORTS, Port, RegisterFile, Wire, check
 from i2c_rig import BUSIO, EXPANDER, MEMORY, NOBODY, THERMOMETER, A, B, Rig, cancel, rigs, sleep
 from support import clock
@@ -158,8 +158,6 @@ async def test_errors_without_a_number():
     class Odd(I2C):
         def readfrom_mem(self, *args, **kwargs):
             raise error
-
-    from buslock import I2CBus
 
     for error in (OSError("I2C operation not supported"), OSError()):
         wire = Wire()
@@ -583,35 +581,35 @@ async def test_reset_takes_a_native_lock_over():
     """A native lock that an earlier program left taken: bus.reset() frees it, before the first use and later (B5)."""
     for shape in BUSIO:
         for factory in (None, "sync", "async"):
-            rig = Rig(shape, factory=factory)
-            singleton = rig.made[0] if rig.made else rig.make()
-            rig.make = lambda: singleton  # board.I2C() gives one object for the whole program
+            rig = Rig(shape, factory="sync")
+            singleton = rig.make()  # board.I2C() gives one object for the whole program
 
-            rig.bus._factory = None if factory is None else rig.make
+            async def slowly():
+                await sleep(1)
+                return singleton
+
+            first = {None: singleton, "sync": lambda: singleton, "async": slowly}[factory]
+            bus = I2CBus(first)
             for _ in range(2):
                 assert singleton.try_lock()
-                await raises_async(LockTimeout, rig.bus.read_register(A, 1, 1, timeout_ms=2))
-                rig.bus.reset()
-                assert await rig.bus.read_register(A, 1, 1, timeout_ms=2) == b"\x01"
-                rig.check()
-            if factory is not None:
-                # Before the first use of a bus that has made nothing yet
-                from buslock import I2CBus
-
-                bus = I2CBus(rig.make)
-                assert singleton.try_lock()
+                await raises_async(LockTimeout, bus.read_register(A, 1, 1, timeout_ms=3))
                 bus.reset()
-                assert await bus.read_register(A, 1, 1, timeout_ms=2) == b"\x01"
-                # That was once: a lock that is taken later is somebody's who is there now.
-                assert singleton.try_lock()
-                await raises_async(LockTimeout, bus.read_register(A, 1, 1, timeout_ms=2))
-                singleton.unlock()
+                assert await bus.read_register(A, 1, 1, timeout_ms=3) == b"\x01"
+            # Before the first use of a bus, which may have made nothing yet
+            bus = I2CBus(first)
+            assert singleton.try_lock()
+            bus.reset()
+            assert await bus.read_register(A, 1, 1, timeout_ms=3) == b"\x01"
+            # That was once: a lock that is taken later is somebody's who is there now.
+            assert singleton.try_lock()
+            await raises_async(LockTimeout, bus.read_register(A, 1, 1, timeout_ms=3))
+            singleton.unlock()
+            assert len(bus._table) == 0
+            rig.check()
 
 
 async def test_reset_takes_over_once():
     """After reset() and a close the next object is not robbed of a lock that somebody took meanwhile (B5)."""
-    from buslock import I2CBus
-
     for shape in BUSIO:
         rig = Rig(shape, factory="sync")
         singleton = rig.make()

@@ -5,7 +5,7 @@ import sys
 
 from buslock import BusError, BusStuck, I2CBus, LockTimeout, TransferError
 from buslock_sim import I2C, Pin, RegisterFile, SoftI2C, StuckChip, Wire, check
-from i2c_rig import EXPANDER, MEMORY, THERMOMETER, A, B, Counter, Rig, cancel, outcome, sleep, use_key
+from i2c_rig import EXPANDER, MEMORY, THERMOMETER, A, B, Counter, NumberedI2C, Rig, cancel, outcome, sleep, use_key
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -158,13 +158,14 @@ async def test_a_ready_object_keeps_its_speed():
     await bus.recover()
     assert soft.freq == 100000
     assert await bus.read_register(A, 0, 1) == b"\x00"
-    rig = Rig("numbered", pins=True)
-    rig.made[0]._set_freq(50000)
-    await rig.bus.recover()
-    assert rig.bus._backend.freq == 50000
-    assert rig.bus._backend is not rig.made[0]
-    assert await rig.bus.read_register(A, 1, 1) == b"\x01"
-    rig.check()
+    NumberedI2C.wires[0] = wire
+    first = NumberedI2C(0, freq=50000)
+    bus = I2CBus(first, scl=Pin(wire.scl), sda=Pin(wire.sda))
+    await bus.recover()
+    assert NumberedI2C.latest[0] is not first
+    assert NumberedI2C.latest[0].freq == 50000
+    assert await bus.read_register(A, 0, 1) == b"\x00"
+    check()
 
 
 async def test_a_ready_object_that_cannot_be_made_anew():
@@ -301,7 +302,7 @@ async def test_scl_stuck_for_good():
         await raises_async(TransferError, rig.bus.read_register(A, 0, 1))
         start = clock.now()
         waiters = [asyncio.create_task(outcome(rig.bus.read_register(B, 0, 1))) for n in range(10)]
-        waiters += [asyncio.create_task(outcome(rig.bus.device(EXPANDER).hold(wire=True)._enter())) for n in range(3)]
+        waiters += [asyncio.create_task(outcome(in_hold(rig.bus.device(EXPANDER), True))) for n in range(3)]
         waiters.append(asyncio.create_task(outcome(rig.bus.scan())))
         for error in await asyncio.gather(*waiters):
             assert isinstance(error, BusStuck), error
@@ -470,7 +471,7 @@ async def test_a_drivers_time_out_is_recovered_too():
         device = rig.bus.device(A)
 
         def driver():
-            raw = rig.made[-1] if rig.port != "numbered" else rig.bus._backend
+            raw = rig.made[-1] if rig.port != "numbered" else NumberedI2C.latest[0]
             rig.a.hold_sda(4)
             if not rig.busio:
                 return raw.readfrom_mem(A, 0, 1)

@@ -485,6 +485,10 @@ async def test_one_bus_object_for_one_peripheral():
         second = SPIBus(rig.made[0], name="second")
         raises(ValueError, SPIBus, rig.made[0])
         assert await second.device(device._pin).read(1) == b"\x5a"
+        await raises_async(ValueError, device.read(1))  # the first one is closed, and has no claim any more
+        await second.aclose()
+        assert await device.read(1) == b"\x5a"
+        raises(ValueError, SPIBus, rig.made[0])
         rig.check()
 
 

@@ -340,6 +340,10 @@ async def test_one_bus_object_for_one_uart():
     await rig.bus.aclose()
     second = UARTBus(rig.made[0])
     assert await ask(second.device(1), b"x") == b"1=x\n"
+    await raises_async(ValueError, ask(rig.bus.device(1), b"x"))  # it is closed, and has no claim any more
+    await second.aclose()
+    assert await ask(rig.bus.device(1), b"x") == b"1=x\n"
+    raises(ValueError, UARTBus, rig.made[0])
     await rig.check()
 
 
