@@ -277,6 +277,9 @@ async def test_aliases():
             assert len(bus._table) == 2
             assert await regs.read_register(A, 1, 1) == b"\x01"
             assert await regs.read_register(0x12, 0, 1) == b"\x12"
+        # Whoever holds the chip by one address may use the others.
+        async with bus.hold(A) as regs:
+            assert await regs.read_register(0x13, 0, 1) == b"\x13"
         rig.check()
 
 
