@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import LockTimeout, NotCovered, NotHeld, Reentry, TransferError, hold
 from buslock_sim import Display
-from spi_rig import PORTS, SOME, SYNC, Echo, Rig, drive, rigs, sleep, use_key, use_wire
+from spi_rig import PORTS, SOME, SYNC, Echo, Rig, drive, go_on, rigs, sleep, use_key, use_wire
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -338,6 +338,38 @@ async def test_a_session_used_by_several_tasks():
             assert whole in heard
         assert len(heard) == 4
         assert rig.b.listen() == [b"\x03", b"\x06\x06\x06"]
+        rig.check()
+
+
+async def test_a_selection_under_a_hold_of_the_wire():
+    """session.select() works under hold(wire=True), too; meanwhile the session of another task is refused, not mixed in."""
+    for rig in rigs():
+        a, b = rig.devices()
+
+        async def selecting(session, entered):
+            async with session.select() as spi:
+                await spi.write(b"\x01")
+                entered.append(True)
+                await sleep(3)
+                await spi.write(b"\x02")
+
+        async with a.hold(wire=True) as session:
+            entered = []
+            task = asyncio.create_task(selecting(session, entered))
+            while not entered:
+                await go_on(1)
+            error = await raises_async(Reentry, session.write(b"\x66"))
+            assert a._label() in str(error)
+            assert rig.wire.selected() == ["a"]
+            await task
+            assert rig.wire.selected() == []
+            async with session.select() as spi:
+                await spi.write(b"\x03")
+            waiting = asyncio.create_task(b.read(1))
+            await turns(3)
+            assert not waiting.done()
+        assert await waiting == b"\xa5"
+        assert rig.a.listen() == [b"\x01\x02", b"\x03"]
         rig.check()
 
 

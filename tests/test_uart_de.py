@@ -88,6 +88,29 @@ async def test_modbus_nodes_that_answer_at_once():
             await rig.check()
 
 
+async def test_a_speed_that_a_driver_has_set():
+    """When a call() has changed the speed of the line, DE is kept as long as the slower characters take."""
+    for port in KINDS:
+        rig = Rig(port, de=True, baudrate=115200)
+        one = rig.bus.device(1)
+        uart = rig.made[0]
+
+        def set_speed(baudrate):
+            if rig.busio:
+                uart.baudrate = baudrate
+            else:
+                uart.init(baudrate)
+
+        rig.a.delay_ms = rig.b.delay_ms = 10
+        for baudrate in (1200, 115200, 9600):
+            await rig.bus.call(one, set_speed, baudrate)
+            for _ in range(2):
+                assert await ask(one, b"hello", reply_ms=200) == b"1=hello\n"
+                await one.write(b"9:x\n")
+        assert rig.line.lost == rig.line.deaf == 0
+        await rig.check()
+
+
 async def test_de_is_idle_from_the_first_use_on():
     """A DE that floats at its active level, or was left there, is idle before anything is heard or sent."""
     for port in WITH_DE:

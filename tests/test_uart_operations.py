@@ -16,6 +16,7 @@ from uart_rig import (
     Rig,
     answer,
     ask,
+    cancel,
     rigs,
     sleep,
     use_key,
@@ -501,6 +502,29 @@ async def test_a_wrong_echo():
         await raises_async((TransferError, NoReply), ask(one, b"hello", reply_ms=50))
         rig.line.echo = True
         assert await ask(two, b"z") == b"2=z\n"
+        await rig.check()
+
+
+async def test_a_long_write_leaves_the_loop_to_others():
+    """On UARTs with a buffer for it other tasks run while a long request is sent, and none of it is lost (F8)."""
+    for port in ("rp2", "esp32") + STREAMS:
+        rig = Rig(port)
+        one = rig.bus.device(1)
+        await ask(one, b"x")
+        ticks = []
+
+        async def ticker():
+            while True:
+                ticks.append(clock.now())
+                await sleep(1)
+
+        task = asyncio.create_task(ticker())
+        text = b"0123456789" * 20
+        assert await ask(one, text) == answer(one, text)
+        longest = max(b - a for a, b in zip(ticks, ticks[1:]))
+        assert longest < 10
+        assert len(ticks) > 150
+        await cancel(task)
         await rig.check()
 
 

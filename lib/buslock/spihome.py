@@ -79,11 +79,11 @@ def _idle_now(bus):
 
 def _configure_for(bus, hold):
     """The wire was taken for a hold: what its driver or its selection needs is set. On awaited buses a coroutine."""
-    from . import spisection
+    from .spisection import activate, configure
 
     if hold._selected is None:
-        return spisection.configure(hold._devices[0])
-    return spisection.activate(hold._selected)
+        return configure(hold._devices[0])
+    return activate(hold._selected)
 
 
 def _configure_for_call(bus, device):

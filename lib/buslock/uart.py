@@ -7,8 +7,9 @@ from .device import Device
 class UARTBus(Bus):
     """A `machine.UART`, `busio.UART`, or a pair of asyncio streams (reader, writer); or a function that makes one.
 
-    `de`: the drive-enable pin of an RS-485 transceiver, active at level `de_active`. `echo`: what is sent comes back
-    (single wire), and is removed and checked. `gap_ms`: silence before each request. `max_reply` bytes at most.
+    `de`: the drive-enable pin of an RS-485 transceiver, active at level `de_active`; not with streams. `echo`: what is
+    sent comes back (single wire), and is removed and checked. `gap_ms`: silence before each request. `max_reply` bytes
+    at most.
     `unsolicited(bytes)` is given what comes and belongs to no exchange; without it that is dropped, and counted.
     One bus object for one UART: a second one is refused (ValueError).
     """
