@@ -790,15 +790,26 @@ async def test_aclose_at_every_turn_of_a_set_up():
                 await session.write_register(0x21, 0x22)
                 log.append("ready")
 
-            async def user():
+            async def by_operation():
+                assert await device.read_register(0x20, 2) == b"\x11\x22"
+
+            async def by_hold():
+                async with device.hold(wire=True):
+                    pass
+
+            async def by_several():
+                async with rig.bus.hold(A, B):
+                    pass
+
+            async def user(use):
                 try:
-                    assert await device.read_register(0x20, 2) == b"\x11\x22"
+                    await use()
                     log.append("read")
                 except BusClosed:
                     log.append("closed")
 
             device = rig.bus.device(A, setup=setup)
-            tasks = [asyncio.create_task(user()) for _ in range(3)]
+            tasks = [asyncio.create_task(user(use)) for use in (by_operation, by_hold, by_several)]
             await turns(at)
             await rig.bus.aclose()
             # Whoever was not failed has read before the close, and nobody has opened the bus again.

@@ -73,6 +73,8 @@ class BusHold(Hold):
                 bus._refuse_closed()
             await bus._open(None, self._timeout)
             for device in self._prepare:
+                if bus._closes != closes:
+                    bus._refuse_closed()  # it was closed while the set-up of the one before was waited for
                 await bus._open(device, left_of(self._timeout, start))  # cancelled here: nothing is held
             inner = self._keys_hold(left_of(self._timeout, start))
             await inner._enter()  # cancelled here: nothing is owned
