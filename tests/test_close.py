@@ -2,7 +2,7 @@
 
 import asyncio
 
-from buslock import BusClosed, I2CBus, LockTimeout, NotHeld, Reentry
+from buslock import BusClosed, I2CBus, LockTimeout, NotHeld, Reentry, hold
 from buslock_sim import I2C, Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, sleep, use_key, use_wire
 from support import clock
@@ -709,3 +709,45 @@ def test_a_closed_bus_is_garbage():
 
     assert len(_waiting) == 0
     assert I2C is not None
+
+
+async def test_a_hold_over_two_buses_does_not_open_a_closed_one():
+    """Who waits for a set-up before a hold over two buses gets BusClosed when the other bus is closed meanwhile."""
+    one, two = Rig("rp2", factory="sync"), Rig("rp2", factory="sync")
+
+    async def setup(session):
+        await turns(6)
+
+    first = one.bus.device(A, setup=setup)
+    second = two.bus.device(B)
+    await second.read_register(0, 1)
+
+    async def both():
+        async with hold(second, first):
+            return "held"
+
+    task = asyncio.create_task(outcome(both()))
+    await turns(3)
+    await two.bus.aclose()
+    assert isinstance(await task, BusClosed)
+    assert len(two.made) == 1
+    one.check()
+    two.check()
+
+
+async def test_pins_in_use_say_the_way_out():
+    """H5: a factory that finds its pins taken by a display raises an error that names the bus and how to free them."""
+
+    def factory():
+        raise ValueError("GPIO5 in use")
+
+    bus = I2CBus(factory, name="i2c0")
+    for _ in range(2):
+        error = await raises_async(ValueError, bus.read_register(A, 0, 1))
+        assert "i2c0" in str(error) and "GPIO5 in use" in str(error) and "release_displays()" in str(error)
+
+    def broken():
+        raise ValueError("bad frequency")
+
+    error = await raises_async(ValueError, I2CBus(broken, name="i2c0").read_register(A, 0, 1))
+    assert str(error) == "bad frequency"

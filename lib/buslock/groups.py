@@ -67,12 +67,15 @@ class SeveralHold(Hold):
 
     async def _take(self):
         start = ticks_ms()
+        closes = [bus._closes for bus, _ in self._groups]
         # Set-ups first, before any key of any bus is held.
         for bus, devices in self._groups:
             for device in devices:
+                self._refuse_closed(closes)
                 await bus._open(device, left_of(self._timeout, start))
         try:
             for bus, devices in self._groups:
+                self._refuse_closed(closes)
                 hold = GroupHold(bus, devices, left_of(self._timeout, start), False)
                 hold.shared = self.shared
                 await Hold._enter(hold)  # cancelled here: those before it are given back below
@@ -81,6 +84,12 @@ class SeveralHold(Hold):
             self._drop()
             raise
         self._task = current_task()
+
+    def _refuse_closed(self, closes):
+        """BusClosed if one of the buses was closed since: what was closed is not opened again for this hold."""
+        for (bus, _), count in zip(self._groups, closes):
+            if bus._closes != count:
+                bus._refuse_closed()
 
     def _drop(self):
         while self._holds:

@@ -7,7 +7,14 @@ async def _make(bus, timeout_ms):
     """The peripheral, by the factory: at once, or by a shared task when it is async."""
     if bus._lazy is None:
         bus._new_lazy()
-    made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
+    try:
+        made = await bus._lazy.get(timeout_ms)  # cancelled here: the making goes on
+    except ValueError as error:
+        if "in use" in str(error):  # what CircuitPython says of pins
+            raise ValueError(
+                "%s: %s: a display that was not released? displayio.release_displays() frees its pins" % (bus.name, error)
+            )
+        raise
     if bus._backend is None:
         bus._backend = bus._wrap(made)
         bus._unmade = False
