@@ -307,7 +307,7 @@ async def test_wake_refuses_a_cancelled_task():
             await turns()
             if cancel:
                 task.cancel()
-            assert _rt.wake(waiters.pop()) is not cancel
+            assert _rt.wake(waiters.pop(), _rt.loop_id()) is not cancel
             await turns(2)
             assert task.done()
         assert seen == ["woken", "cancelled"]
@@ -325,7 +325,7 @@ async def test_wake_of_one_whose_time_is_over_still_counts():
     task = asyncio.create_task(parked())
     await turns()
     clock.advance(10)
-    assert _rt.wake(waiters[0])
+    assert _rt.wake(waiters[0], _rt.loop_id())
     await task
 
 

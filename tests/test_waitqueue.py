@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import LockTimeout, QueueFull
 from buslock._rt import current_task, loop_id
-from buslock.waitqueue import WaitQueue, _waiting, check_ms, wait
+from buslock.waitqueue import WaitQueue, _waiting, check_ms, grant, wait
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -29,7 +29,7 @@ class Baton(WaitQueue):
 
     def _advance(self):
         while self.holder is None and self._line:
-            waiter = self._grant()
+            waiter = grant(self)
             if waiter is not None:
                 self.holder = waiter.task
 

@@ -43,31 +43,32 @@ else:
     def ended(task):
         return task is OUTSIDE or task.done()
 
+    def task_in(loop):
+        """The running task; None if `loop` is not its loop_id()."""
+        return (core.cur_task or OUTSIDE) if core._task_queue is loop else None
+
     def loop_id():
         """Changes when `new_event_loop()` has replaced the loop."""
         return core._task_queue
 
-    if hasattr(core, "_never"):
-        _never = core._never  # CircuitPython reschedules a task that merely yields
-    else:
-        _ONCE = (None,)
-
-        def _never():
-            return iter(_ONCE)  # native, and smaller than a generator
+    _ONCE = (None,)
+    # What a task awaits that is parked for ever. An iterator is native, and smaller than a generator; but CircuitPython
+    # reschedules a task that merely yields.
+    _never = (lambda once: core._never()) if hasattr(core, "_never") else iter
 
     def park(waiter, ms):
         """Awaitable: parks the running task for `ms`, or for ever when None, or until `wake(waiter)`."""
         if ms is None:
             core.cur_task.data = waiter  # its cancel calls waiter.remove(task)
-            return _never()
+            return _never(_ONCE)
         return core.sleep_ms(ms)
 
-    def wake(waiter):
-        """Let a parked task of this loop run now. False if it will not see this: it was cancelled."""
+    def wake(waiter, loop):
+        """Let a parked task run now. False if it will not see this: it was cancelled, or `loop` was replaced."""
         task = waiter.task
         queue = core._task_queue
         data = task.data
-        if data is not None and data is not waiter:
+        if queue is not loop or data is not None and data is not waiter:
             return False  # pushing a cancelled task again would erase the CancelledError
         if data is None:
             if core.ticks_diff(task.ph_key, core.ticks()) <= 0:

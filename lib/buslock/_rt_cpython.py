@@ -45,6 +45,10 @@ def current_task():
         return OUTSIDE
 
 
+def task_in(loop):
+    return current_task() if loop_id() is loop else None
+
+
 def loop_id():
     """The running loop; None outside."""
     try:
@@ -125,9 +129,9 @@ def _time_out(future):
         future.set_result(None)
 
 
-def wake(waiter):
+def wake(waiter, loop):
     future = waiter.future
-    if future.cancelled() or future.get_loop().is_closed():
+    if future.cancelled() or future.get_loop().is_closed() or loop is not loop_id():
         return False
     if not future.done():  # done: timed out, but not yet run, so it still sees the grant
         future.set_result(None)

@@ -5,7 +5,7 @@ from .holding import left_of
 from .lock import Lock
 from .rare import rare
 from .table import LockTable
-from .waitqueue import check_ms
+from .waitqueue import LONGEST, WAITS, check_ms
 
 _serials = [0]
 
@@ -67,7 +67,7 @@ class Bus:
         self._table = table = LockTable(self.name, self._limit)
         self._wire = wire = Lock(self.name + " wire")
         table.bus = wire.bus = self
-        wire._counts = {"waits": 0, "longest": 0}
+        wire._counts = {WAITS: 0, LONGEST: 0}
 
     async def _open(self, device, timeout_ms):
         """The peripheral is made and `device` (if any) is set up; nothing is held for that."""

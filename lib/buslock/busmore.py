@@ -15,6 +15,7 @@ from ._rt import (
 from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotHeld, Reentry, TransferError
 from .holding import left_of
 from .native import NativeLocked
+from .waitqueue import WAITS
 
 METHODS = (
     "_refuse_closed",
@@ -188,7 +189,7 @@ def stats(bus):
         stats[event] = bus._table._counts.get(event, 0)
     stats["longest_call_ms"] = bus._table._counts.get("longest_call_ms", 0)
     stats["longest_call_key"] = bus._table._counts.get("longest_call_key")
-    stats["wire_waits"] = bus._wire._counts.get("waits", 0)
+    stats["wire_waits"] = bus._wire._counts[WAITS]
     return stats
 
 

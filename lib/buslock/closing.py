@@ -21,7 +21,7 @@ def fail_all(table, wire, error):
         while queue._line:
             waiter = queue._line.pop(0)
             waiter.error = error
-            wake(waiter)
+            wake(waiter, queue._loop)
         queue._advance()
 
 

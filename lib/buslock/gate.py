@@ -2,7 +2,7 @@
 
 from ._rt import current_task, given, loop_id
 from .holding import Hold
-from .waitqueue import WaitQueue, check_ms, wait
+from .waitqueue import WaitQueue, check_ms, grant, wait
 
 
 class AllHold(Hold):
@@ -78,13 +78,14 @@ class Gate(WaitQueue):
             if isinstance(hold, AllHold):
                 if table._entries:
                     return  # it waits for every holder
-                waiter = self._grant()
+                waiter = grant(self)
                 if waiter is not None:
                     table._all = hold
                     hold._task = waiter.task
             else:
                 entry = table._entry(hold._key)
-                entry._append(self._line.pop(0))
+                hold.queue = entry
+                entry._line = list(entry._line) + [self._line.pop(0)]
                 entry._advance()
 
     def _give_back(self, waiter):

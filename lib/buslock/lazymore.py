@@ -4,7 +4,7 @@ from ._rt import create_task, current_task, ended, is_awaitable, loop_id, ticks_
 from .errors import BusClosed
 from .holding import left_of
 from .refusals import fresh, reentry
-from .waitqueue import WaitQueue, check_ms, wait
+from .waitqueue import WaitQueue, check_ms, grant, wait
 
 METHODS = (
     "_lost",
@@ -47,7 +47,7 @@ class Line(WaitQueue):
     def _release_all(self, outcome):
         while self._line:
             self._line[0].outcome = outcome
-            self._grant()
+            grant(self)
 
 
 def _outcome(lazy, outcome):

@@ -1,7 +1,7 @@
 """Lock."""
 
 from ._rt import DONE, current_task, ended, loop_id
-from .waitqueue import WaitQueue, check_ms, wait
+from .waitqueue import WaitQueue, check_ms, grant, wait
 
 
 class Lock(WaitQueue):
@@ -115,7 +115,7 @@ class Lock(WaitQueue):
 
     def _advance(self):
         while self._line and self._holder is None:
-            waiter = self._grant()
+            waiter = grant(self)
             if waiter is not None:
                 self._holder = waiter.holder or waiter.task
                 self._hold = waiter if waiter.is_hold else None

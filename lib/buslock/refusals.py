@@ -51,7 +51,10 @@ def at_once(queue, hold, ms):
 
 def in_vain(queue, hold, waiter, ms):
     """The end of a wait that was not granted."""
-    return fresh(waiter.error) if waiter.error is not None else timed_out(queue, hold, ms)
+    if waiter.error is not None:
+        return fresh(waiter.error)
+    count(queue, "timeouts")
+    return timed_out(queue, hold, ms)
 
 
 def count(queue, event):

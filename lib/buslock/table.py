@@ -1,25 +1,37 @@
 """LockTable: a lock for each key, that exists only while somebody holds the key or waits for it."""
 
-from ._rt import DONE, Given, current_task, given, loop_id
+from builtins import isinstance, len  # found sooner in the module itself
+
+from ._rt import DONE, Given, current_task, given, loop_id, task_in
 from .holding import Hold
 from .rare import rare
-from .waitqueue import WaitQueue, check_ms, wait
+from .waitqueue import LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
 
 _POOL = 8  # entries kept for reuse
 
 
-class KeyHold(Hold):
-    """Made by LockTable.hold(), without an __init__: an allocation and a call less.
+class KeyHold:
+    """A Hold by the names it has, not by its base: what is looked up in one class is found soonest on MicroPython.
+
+    Made by LockTable.hold(), without an __init__: an allocation and a call less.
 
     `_task` is the awaitable of an `__aenter__` that need not wait, then the holder, then None.
     """
+
+    is_hold = True
+    shared = granted = False
+    error = holder = _timeout = _task = None
+    release = Hold.release
+    remove = Hold.remove
+    __getattr__ = Hold.__getattr__  # pyright: ignore[reportAttributeAccessIssue]
+    _refuse = Hold._refuse
 
     def __aenter__(self):
         table = self._table
         entries = table._entries
         key = self._key
         given = self._task
-        if key in entries or table._shut or given is None:
+        if key in entries or len(entries) > 63 or table._shut or given is None:
             return self._enter()
         entries[key] = self
         self._task = current_task()
@@ -28,11 +40,10 @@ class KeyHold(Hold):
     def _enter(self):
         """The awaitable of an `__aenter__` that may have to wait. Cancelled there: nothing is owned, see wait()."""
         given = self._task
-        if not isinstance(given, Given):
+        if given is None:
             self._refuse()
-        self._task = None
-        queue = self._table._ask(self)
-        return given if queue is None else wait(queue, self, current_task(), self._timeout)
+        queue = ask(self._table, self)
+        return given if queue is None else wait(queue, self, None, self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:
@@ -42,7 +53,7 @@ class KeyHold(Hold):
             if entries[key] is self:
                 del entries[key]
             else:
-                self._drop()
+                end(entries[key], self)
         return DONE
 
     def _is_held(self):
@@ -60,10 +71,7 @@ class KeyHold(Hold):
         if entry is self:
             del table._entries[self._key]
         else:
-            entry.holds.remove(self)
-            entry._advance()
-        if table._shut:
-            table._gate._advance()
+            end(entry, self)
 
 
 class Entry(WaitQueue):
@@ -83,21 +91,19 @@ class Entry(WaitQueue):
         return [hold._task for hold in self.holds]
 
     def _stuck(self, waiting):
-        for hold in self.holds:
-            if hold._task in waiting:
-                return True
-        return False
+        holds = self.holds
+        return len(holds) > 1 or holds[0]._task in waiting
 
     def _advance(self):
         holds = self.holds
-        while self._line:
-            hold = self._line[0]
+        line = self._line
+        while line:
+            hold = line[0]
             if holds and not (hold.shared and holds[0].shared):
                 return
-            waiter = self._grant()
-            if waiter is not None:
+            if grant(self) is not None:
                 holds.append(hold)
-                hold._task = waiter.task
+                hold._task = hold.task
         if not holds:
             table = self.table
             del table._entries[self.key]
@@ -108,6 +114,50 @@ class Entry(WaitQueue):
     def _give_back(self, waiter):
         waiter._task = None
         waiter._drop()
+
+
+def end(entry, hold):
+    """A hold of this key is over."""
+    entry.holds.remove(hold)
+    entry._advance()
+    if entry.table._shut:
+        entry.table._gate._advance()
+
+
+def ask(table, hold):
+    """Take the key of `hold` for the running task; or the line in which it has to wait."""
+    task = task_in(table._loop)
+    if task is None:
+        task = table._settle()
+    key = hold._key
+    entry = table._entries.get(key)
+    if table._shut:
+        hash(key)  # TypeError here and now, not in the task that opens the gate
+        if table._all is not None and table._all._task is task:
+            table._refuse(hold, table._all)
+        if table._any_hold_of(task) is None:
+            hold._task = None
+            return table._gate
+    if entry is None:
+        if len(table._entries) > 63 and table._kind is KeyHold:
+            from .shards import divide
+
+            divide(table)
+        table._put(key, hold)
+    else:
+        if not isinstance(entry, Entry):
+            entry = table._entry(key)
+        first = entry.holds[0]
+        if first.shared:
+            table._refuse_again(hold, entry, task)
+        elif first._task is task or first is hold:
+            table._refuse(hold, first)
+        if not first.shared or entry._line or not hold.shared:
+            hold._task = None
+            return entry
+        entry.holds.append(hold)
+    hold._task = task
+    return None
 
 
 class LockTable:
@@ -128,6 +178,7 @@ class LockTable:
             raise TypeError("tag is a function of the key, such as hash_tag")
         self.name = name or "table"
         self._limit = check_ms(max_waiters)
+        self._kind = KeyHold
         self._tag = tag
         if tag is not None:
             plain = self.hold
@@ -136,11 +187,11 @@ class LockTable:
         self._loop = loop_id()
         self._entries = {}  # key: its only KeyHold, or an Entry when there is more to know
         self._pool = []
-        self._counts = {"waits": 0, "longest": 0}
+        self._counts = {WAITS: 0, LONGEST: 0, PEAK: 0}
 
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""
-        hold = KeyHold()
+        hold = self._kind()
         hold._table = self
         hold._key = key
         hold._task = given(hold)
@@ -212,39 +263,27 @@ class LockTable:
             if entry is not None:
                 new.holds.append(entry)
             self._entries[key] = entry = new
+            if len(self._entries) > self._counts[PEAK]:
+                self._counts[PEAK] = len(self._entries)
         return entry
 
-    def _ask(self, hold):
-        """Take the key of `hold` for the running task; or the line in which it has to wait."""
-        task = current_task()
-        key = hold._key
-        if self._loop is not loop_id():
-            from .strays import settle_table
+    def _settle(self):
+        """The loop was replaced. The running task."""
+        from .strays import settle_table
 
-            settle_table(self)
-        entry = self._entries.get(key)
-        if self._shut:
-            hash(key)  # TypeError here and now, not in the task that opens the gate
-            if self._all is not None and self._all._task is task:
-                self._refuse(hold, self._all)
-            if self._any_hold_of(task) is None:
-                return self._gate
-        if entry is None:
-            self._put(key, hold)
-        else:
-            if not isinstance(entry, Entry):
-                entry = self._entry(key)
-            for other in entry.holds:
-                if other._task is task:
-                    self._refuse(hold, other)
-            if not hold.shared or entry._line or not entry.holds[0].shared:
-                return entry
-            entry.holds.append(hold)
-        hold._task = task
-        return None
+        settle_table(self)
+        return current_task()
+
+    def _refuse_again(self, hold, entry, task):
+        """Refuse if the task is one of several holders."""
+        for other in entry.holds:
+            if other._task is task or other is hold:
+                self._refuse(hold, other)
 
     def _refuse(self, hold, mine):
-        """The task holds it already."""
+        """The task holds it already. `hold` is not tried again, unless it is the one in force."""
+        if mine is not hold:
+            hold._task = None
         from .refusals import reentry
 
         raise reentry(hold._label(), mine._label())

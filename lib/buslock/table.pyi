@@ -11,6 +11,7 @@ from .waitqueue import WaitQueue
 class KeyHold(Hold):
     _table: LockTable
     _key: Hashable
+    _timeout: int | None
     def __aenter__(self) -> Awaitable[Self]: ...
     @property
     def keys(self) -> tuple[Hashable]: ...
@@ -21,8 +22,14 @@ class Entry(WaitQueue):
     holds: list[KeyHold]
     def __init__(self, table: LockTable) -> None: ...
 
+def end(entry: Entry, hold: KeyHold) -> None: ...
+def ask(table: LockTable, hold: KeyHold) -> WaitQueue | None: ...
+
 class LockTable:
     name: str
+    _entries: Any  # a dict, or Shards
+    _parts: list[dict[Hashable, Any]]
+    _counts: dict[Any, Any]
     bus: Any  # the bus whose table it is
     def __init__(
         self,

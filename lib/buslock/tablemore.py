@@ -2,7 +2,7 @@
 
 from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
-from .table import Entry, KeyHold
+from .table import Entry, KeyHold, ask
 from .tablestats import stats  # noqa: F401
 from .waitqueue import check_ms, wait
 
@@ -82,7 +82,7 @@ class ManyHold(Hold):
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared
-                queue = self._table._ask(hold)
+                queue = ask(self._table, hold)
                 if queue is not None:
                     # Cancelled here: the keys taken so far are given back below.
                     await wait(queue, hold, current_task(), left_of(self._timeout, start))

@@ -1,9 +1,16 @@
 """One fair line of parked tasks with deadlines. Whatever waits in this package waits here."""
 
-from ._rt import current_task, loop_id, park, ticks_diff, ticks_ms, wake
+from builtins import len  # found sooner in the module itself
+
+from ._rt import current_task, park, ticks_diff, ticks_ms, wake
 
 _waiting = {}  # task: its Waiter, while it is parked
-_stats = None  # the module tablestats, once it is needed
+_NOBODY = ()
+# Keys of a queue's counts. Those that are counted at every wait are ints, which are found sooner than strings; those
+# from 0 on are the histogram: how many waits took so many bits of milliseconds.
+WAITS = -1
+LONGEST = -2
+PEAK = -3
 
 
 def check_ms(ms):
@@ -21,7 +28,6 @@ class Waiter:
     is_hold = False
     outcome = None  # what wait() returns, where that is not a hold
     granted = False
-    cancelled = False
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
 
@@ -35,57 +41,56 @@ class WaitQueue:
     _label() or name    in messages: 'i2c0/0x48'
     _loop               loop_id() when holders and waiters were last known to be of this loop
     _holders()          the tasks that hold it now
-    _stuck(waiting)     True if one of them is in `waiting`
+    _stuck(waiting)     False if surely none of them is in `waiting`
     _advance()          grant it to those in front, as far as it goes
     _give_back(waiter)  a waiter was granted it and was cancelled before it ran: pass it on
     """
 
-    _line = ()  # its Waiters in order of arrival; a list once there was one
+    _line = _NOBODY  # its Waiters in order of arrival; a list once there was one
     _limit = None  # max_waiters
     _since = None  # ticks of the last hand-over
     _counts = None  # a dict, where statistics are kept
     table = None  # the LockTable it belongs to
 
-    def _append(self, waiter):
-        waiter.queue = self
-        self._line = self._line or []
-        self._line.append(waiter)
 
-    def _grant(self):
-        """The first in line leaves it as a holder. None: it will never see that; look at the next."""
-        waiter = self._line.pop(0)
-        if self._loop is not loop_id() or not wake(waiter):
-            return None
-        waiter.granted = True
-        self._since = ticks_ms()
-        return waiter
+def grant(queue):
+    """The first in line leaves it as a holder. None: it will never see that; look at the next."""
+    waiter = queue._line.pop(0)
+    if not wake(waiter, queue._loop):
+        return None
+    waiter.granted = True
+    _waiting.pop(waiter.task, None)  # it has not run yet, and waits for nothing any more
+    queue._since = ticks_ms()
+    return waiter
 
 
 async def wait(queue, hold, holder, ms):
     """Stand in line until granted; returns `hold`, or what the one who granted it has put in its place.
 
-    LockTimeout after `ms`, QueueFull, WouldDeadlock, CancelledError: in each case nothing is owned, and what was
-    granted in the same moment has gone to the next in line.
+    `holder` is the task that is to hold it, None for the one that waits. LockTimeout after `ms`, QueueFull,
+    WouldDeadlock, CancelledError: in each case nothing is owned, and what was granted in the same moment has gone to
+    the next in line.
     """
-    global _stats
-    if ms == 0 or queue._limit is not None and len(queue._line) >= queue._limit:
-        from .refusals import at_once
-
-        raise at_once(queue, hold, ms)
+    line = queue._line
+    if ms == 0 or queue._limit is not None and len(line) >= queue._limit:
+        raise _refusal(queue, hold, None, ms)
     if queue._stuck(_waiting):
-        from .cycles import check
-
-        check(queue)
+        _look_for_cycles(queue)
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
-    if holder is not task:
+    if holder is not None and holder is not task:
         waiter.holder = holder
-    queue._append(waiter)
-    if queue._counts is not None:
-        if _stats is None:
-            _stats = __import__("buslock.tablestats", None, None, ("arrived",))
-        _stats.arrived(queue)
+    waiter.queue = queue
+    if line is _NOBODY:
+        queue._line = line = []
+    line.append(waiter)
+    counts = queue._counts
+    if counts is not None:
+        counts[WAITS] += 1
+        if len(line) > counts[LONGEST]:
+            counts[LONGEST] = len(line)
+            counts["longest_key"] = getattr(queue, "key", None)
     _waiting[task] = waiter
     start = ticks_ms()
     left = ms
@@ -94,26 +99,54 @@ async def wait(queue, hold, holder, ms):
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
             if waiter.granted:
+                if counts is not None:
+                    left = ticks_diff(waiter.queue._since, start)  # pyright: ignore[reportArgumentType]
+                    bits = 0
+                    while left > 0:
+                        left >>= 1
+                        bits += 1
+                    try:
+                        counts[bits] += 1
+                    except KeyError:
+                        counts[bits] = 1
                 return waiter.outcome if hold is None else hold
             if waiter.error is not None:
                 break
             if left is not None:
                 left = ms - ticks_diff(ticks_ms(), start)
     except BaseException:
-        if waiter.granted:
-            waiter.granted = False
-            waiter.queue._give_back(waiter)
-        waiter.cancelled = True
+        _leave(waiter)
+        if counts is not None:
+            counts["cancellations"] = counts.get("cancellations", 0) + 1
         raise
-    finally:
-        _waiting.pop(task, None)
-        queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
-        if not waiter.granted and waiter in queue._line:
-            # Those behind it may now come through.
-            queue._line.remove(waiter)
-            queue._advance()
-        if queue._counts is not None:
-            _stats.gone(queue, waiter, start)
-    from .refusals import in_vain
+    _leave(waiter)
+    raise _refusal(queue, hold, waiter, ms)
 
-    raise in_vain(queue, hold, waiter, ms)
+
+# Functions of their own, because what wait() imports would be part of its frame, of which each waiting task has one.
+
+
+def _refusal(queue, hold, waiter, ms):
+    """The exception; `waiter` is None where a wait may not even begin."""
+    from .refusals import at_once, in_vain
+
+    return at_once(queue, hold, ms) if waiter is None else in_vain(queue, hold, waiter, ms)
+
+
+def _look_for_cycles(queue):
+    from .cycles import check
+
+    check(queue)
+
+
+def _leave(waiter):
+    """It waits no more, and owns nothing."""
+    _waiting.pop(waiter.task, None)
+    queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
+    if waiter.granted:
+        waiter.granted = False
+        queue._give_back(waiter)
+    elif waiter in queue._line:
+        # Those behind it may now come through.
+        queue._line.remove(waiter)
+        queue._advance()

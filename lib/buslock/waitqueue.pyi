@@ -8,7 +8,6 @@ class Waiter:
     outcome: Any
     granted: bool
     error: BaseException | None
-    cancelled: bool
     holder: Any
     task: Any
     queue: WaitQueue
@@ -26,4 +25,9 @@ class WaitQueue:
     def _advance(self) -> None: ...
     def _give_back(self, waiter: Waiter) -> None: ...
 
-async def wait(queue: WaitQueue, hold: Waiter | None, holder: object, ms: int | None) -> Any: ...
+WAITS: int
+LONGEST: int
+PEAK: int
+
+def grant(queue: WaitQueue) -> Waiter | None: ...
+async def wait(queue: WaitQueue, hold: Any, holder: object, ms: int | None) -> Any: ...

@@ -93,7 +93,7 @@ class Session:
         else:
             box = self._boxes[int(words[1])]
             box.orders.append(words)
-            self.library.rt.wake(box)
+            self.library.rt.wake(box, self.library.rt.loop_id())
 
     def finish(self):
         """Everything is released; nothing may be left."""

@@ -8,7 +8,7 @@ VARIANTS = (
         [
             (
                 "_rt.py",
-                "if data is not None and data is not waiter:\n            return",
+                "if queue is not loop or data is not None and data is not waiter:\n            return",
                 "if False:\n            return",
             ),
             (
@@ -26,7 +26,7 @@ VARIANTS = (
         "a hand-over to a cancelled waiter, which does not pass it on",
         [
             ("_rt_cpython.py", "if future.cancelled() or future.get_loop", "if future.get_loop"),
-            ("waitqueue.py", "waiter.queue._give_back(waiter)", "pass"),
+            ("waitqueue.py", "queue._give_back(waiter)", "pass"),
         ],
         "locks.three_by_one",
         "cpython-any",
@@ -36,7 +36,7 @@ VARIANTS = (
     Variant(
         "a grant that a cancelled waiter keeps",
         [
-            ("waitqueue.py", "waiter.queue._give_back(waiter)", "pass"),
+            ("waitqueue.py", "queue._give_back(waiter)", "pass"),
         ],
         "locks.three_by_one",
         "micropython-any",
@@ -46,7 +46,7 @@ VARIANTS = (
     Variant(
         "last in, first out",
         [
-            ("waitqueue.py", "waiter = self._line.pop(0)", "waiter = self._line.pop()"),
+            ("waitqueue.py", "waiter = queue._line.pop(0)", "waiter = queue._line.pop()"),
         ],
         "locks.three_by_one",
         "micropython-any",
@@ -56,7 +56,7 @@ VARIANTS = (
     Variant(
         "a timed-out waiter that is left in the line",
         [
-            ("waitqueue.py", "queue._line.remove(waiter)\n            queue._advance()", "pass"),
+            ("waitqueue.py", "queue._line.remove(waiter)\n        queue._advance()", "pass"),
         ],
         "locks.three_by_one",
         "micropython-any",
@@ -68,8 +68,8 @@ VARIANTS = (
         [
             (
                 "waitqueue.py",
-                "if waiter.granted:\n                return",
-                "if waiter.granted and left != ms:\n                return",
+                "if waiter.granted:\n                if counts",
+                "if waiter.granted and left != ms:\n                if counts",
             ),
         ],
         "locks.three_by_one",
@@ -94,7 +94,7 @@ VARIANTS = (
     Variant(
         "a line without its limit",
         [
-            ("waitqueue.py", "len(queue._line) >= queue._limit", "len(queue._line) > queue._limit"),
+            ("waitqueue.py", "len(line) >= queue._limit", "len(line) > queue._limit"),
         ],
         "locks.bounded",
         "micropython-any",

@@ -6,7 +6,7 @@ VARIANTS = (
     Variant(
         "a waiter that leaves and does not let those behind it through",
         [
-            ("waitqueue.py", "queue._line.remove(waiter)\n            queue._advance()", "queue._line.remove(waiter)"),
+            ("waitqueue.py", "queue._line.remove(waiter)\n        queue._advance()", "queue._line.remove(waiter)"),
         ],
         "tables.meeting",
         "micropython-any",
@@ -36,7 +36,7 @@ VARIANTS = (
     Variant(
         "a reader that overtakes a waiting writer",
         [
-            ("table.py", "if not hold.shared or entry._line or not", "if not hold.shared or not"),
+            ("table.py", "if not first.shared or entry._line or not", "if not first.shared or not"),
         ],
         "tables.readers_and_a_writer",
         "micropython-any",
@@ -56,7 +56,7 @@ VARIANTS = (
     Variant(
         "a last reader that does not let the writer in",
         [
-            ("table.py", "entry.holds.remove(self)\n            entry._advance()", "entry.holds.remove(self)"),
+            ("table.py", "entry.holds.remove(hold)\n    entry._advance()", "entry.holds.remove(hold)"),
         ],
         "tables.readers_and_a_writer",
         "micropython-any",
@@ -66,7 +66,7 @@ VARIANTS = (
     Variant(
         "a release that forgets the gate",
         [
-            ("table.py", "if table._shut:\n            table._gate._advance()", "pass"),
+            ("table.py", "if entry.table._shut:\n        entry.table._gate._advance()", "pass"),
         ],
         "tables.all_against_two",
         "micropython-any",
@@ -106,7 +106,7 @@ VARIANTS = (
     Variant(
         "a gate that later arrivals pass",
         [
-            ("table.py", "if self._any_hold_of(task) is None:", "if self._all is not None:"),
+            ("table.py", "if table._any_hold_of(task) is None:", "if table._all is not None:"),
         ],
         "tables.passing",
         "micropython-any",
@@ -116,7 +116,7 @@ VARIANTS = (
     Variant(
         "a gate that stops those who hold a key already",
         [
-            ("table.py", "if self._any_hold_of(task) is None:", "if True:"),
+            ("table.py", "if table._any_hold_of(task) is None:", "if True:"),
         ],
         "tables.passing",
         "micropython-any",
