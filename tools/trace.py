@@ -86,7 +86,7 @@ def _choose(found: list[dump.Dump], number: int | None) -> dump.Dump:
 
 
 def _write(args, timeline: spans.Timeline) -> int:
-    title = args.title or (Path(args.source).name if args.source not in (None, "-") else "trace")
+    title = dump.clean(args.title or (Path(args.source).name if args.source not in (None, "-") else "trace"))
     start, end = (round(ms * 1000) for ms in args.between) if args.between else (0, None)
     texts = {
         "html": lambda: page.text(timeline, title),

@@ -158,11 +158,11 @@ class Reader:
             kind = found[3]
             if kind not in KINDS:
                 self._remark(f"unknown kind of key {_short(kind)}, shown like a key")
-            self._define(dump.keys, int(found[1]), Key(int(found[2]), kind, _clean(found[4])))
+            self._define(dump.keys, int(found[1]), Key(int(found[2]), kind, clean(found[4])))
         elif found := _BUS.fullmatch(record):
-            self._define(dump.buses, int(found[1]), _clean(found[2]))
+            self._define(dump.buses, int(found[1]), clean(found[2]))
         elif found := _TASK.fullmatch(record):
-            self._define(dump.tasks, int(found[1]), _clean(found[2]))
+            self._define(dump.tasks, int(found[1]), clean(found[2]))
         else:
             self._damaged(dump, record)
         return []
@@ -177,6 +177,7 @@ class Reader:
     def _begin(self) -> None:
         self.dump = Dump(self.line, remarks=self.pending)
         self.pending = []
+        self._other = [0, 0]  # what a board prints before it is no loss
         self._clock = 0
         self._unknown = set()
 
@@ -274,7 +275,7 @@ def _name_the_undefined(dump: Dump) -> None:
             dump.remarks.append(Remark(event.line, f"T{event.task} is not defined: its name was lost"))
 
 
-def _clean(name: str) -> str:
+def clean(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in name).strip()[:200] or "?"
 
 

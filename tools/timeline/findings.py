@@ -24,13 +24,13 @@ class Finding:
 
 def find(timeline: Timeline) -> list[Finding]:
     found = [
+        *_still_open(timeline),
         *_long_sleeps(timeline),
         *_blocked_loops(timeline),
         *_missed_deadlines(timeline),
         *_growing_queues(timeline),
         *_mutual_waits(timeline),
         *_failed_transfers(timeline),
-        *_still_open(timeline),
     ]
     return sorted(found, key=lambda finding: -finding.weight)
 

@@ -132,7 +132,7 @@ function hover(i, x, y) {
   canvas.classList.toggle("over", i >= 0);
   tip.hidden = i < 0;
   if (i >= 0) {
-    tip.textContent = [`${kindOf(i)}  ${duration(data.length[i])}`, ...facts(i).filter(([name]) => name !== "length" && name !== "to")
+    tip.textContent = [`${kindOf(i)} ${duration(data.length[i])}`, ...facts(i).filter(([name]) => name !== "length" && name !== "to")
       .map(([name, value]) => `${name}: ${value}`)].join("\n");
     tip.style.left = `${Math.min(x + 14, innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${Math.min(y + 14, innerHeight - tip.offsetHeight - 8)}px`;
