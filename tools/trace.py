@@ -28,11 +28,15 @@ def add_arguments(parser):
     expression = f"what the board is to run ({source.EXPRESSION}), in the globals of its main program"
     parser.add_argument("--expression", metavar="CODE", help=expression)
     follow = "a view that is drawn anew with each dump, until Ctrl-C. With --board: of the dumps that the running program prints"
-    parser.add_argument("--follow", action="store_true", help=follow + "; with --expression, it is asked again and again")
+    parser.add_argument(
+        "--follow", action="store_true", help=follow + "; with --expression, it is asked again and again"
+    )
     parser.add_argument("--every", type=float, default=1, metavar="SECONDS", help="how often it is asked (1)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the timeline as a page for the browser")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write it as a picture for a README or a report")
-    parser.add_argument("--perfetto", type=Path, metavar="FILE", help="write JSON for ui.perfetto.dev or chrome://tracing")
+    parser.add_argument(
+        "--perfetto", type=Path, metavar="FILE", help="write JSON for ui.perfetto.dev or chrome://tracing"
+    )
     parser.add_argument("--vcd", type=Path, metavar="FILE", help="write signals for GTKWave or PulseView")
     between = "only this part in the picture, in ms from the beginning"
     parser.add_argument("--between", type=float, nargs=2, metavar=("START", "END"), help=between)
@@ -62,20 +66,18 @@ def _follow(args) -> int:
 
 
 def _show(args) -> int:
-    if args.board is None:
-        data = source.read(args.source)
-    else:
-        data = source.ask(args.board, args.expression or source.EXPRESSION)
-    found = dump.parse(data)
-    chosen = _choose(found, args.dump)
-    timeline = spans.build(chosen)
+    asked = args.board is not None
+    data = source.ask(args.board, args.expression or source.EXPRESSION) if asked else source.read(args.source)
+    timeline = spans.build(_choose(dump.parse(data), args.dump))
     print(summary.text(timeline), end="")
     return _write(args, timeline)
 
 
 def _choose(found: list[dump.Dump], number: int | None) -> dump.Dump:
     if not found:
-        raise source.SourceError('there is no dump: no line begins with "~buslock-trace", nor with another of its records')
+        raise source.SourceError(
+            'there is no dump: no line begins with "~buslock-trace", nor with another of its records'
+        )
     if number is not None and not 1 <= number <= len(found):
         raise source.SourceError(f"there is no dump {number}: {len(found)} were found")
     full = [each for each in found if each.events] or found

@@ -113,7 +113,12 @@ def test_a_cut_header():
 
 
 def test_a_newer_version():
-    text = PLAIN.replace("trace 1", "trace 2").replace("at=", "core=1 at=").replace("grant", "hop").replace(" key ", " zone ")
+    text = (
+        PLAIN.replace("trace 1", "trace 2")
+        .replace("at=", "core=1 at=")
+        .replace("grant", "hop")
+        .replace(" key ", " zone ")
+    )
     assert [each[1] for each in events(text)] == ["wait", "hop", "start", "end"]
     assert remarks(text) == [
         "line 1: version 2 of the format; this program knows version 1 and reads what it can",
@@ -202,7 +207,9 @@ def damaged(draw):
             at = draw(st.integers(0, len(line)))
             rest = "" if how == "cut" else draw(NOISE) + line[at:]
             whole[place] = (number, line[:at] + rest)
-    kept = [LINES[number] for number, _ in whole if number >= 0 and number not in touched and LINES[number].startswith("~+")]
+    kept = [
+        LINES[number] for number, _ in whole if number >= 0 and number not in touched and LINES[number].startswith("~+")
+    ]
     return "\n".join(line for _, line in whole), kept
 
 

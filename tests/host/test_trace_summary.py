@@ -10,13 +10,13 @@ NAMES = "~K1 B1 key i2c0/0x48\n~K2 B1 wire i2c0 wire\n~K3 B1 all i2c0\n~K4 B1 ke
 
 
 def built(*lines, lost=0):
-    """A timeline of `at name key task [value]` lines."""
+    """A timeline of `at name key task [value]`, one a string or divided by commas."""
     records, before = [], 0
-    for line in lines:
+    for line in ", ".join(lines).split(", ") if lines else ():
         at, name, key, task, *value = line.split()
         records.append(f"~+{int(at) - before} {name} K{key} T{task} {' '.join(value)}".rstrip())
         before = int(at)
-    text = HEAD.format(len(lines), lost) + NAMES + "\n".join([*records, f"~end {len(lines)}"])
+    text = HEAD.format(len(records), lost) + NAMES + "\n".join([*records, f"~end {len(records)}"])
     (found,) = dump.parse(text)
     assert not found.remarks
     return spans.build(found)
@@ -30,7 +30,8 @@ def scene(name, **how):
 
 def told(timeline):
     return [
-        (span.kind, span.key, span.task, span.start, span.end, span.result) for span in sorted(timeline.spans, key=lambda s: s.end)
+        (span.kind, span.key, span.task, span.start, span.end, span.result)
+        for span in sorted(timeline.spans, key=lambda s: s.end)
     ]
 
 
@@ -39,7 +40,11 @@ def kinds(timeline):
 
 
 def test_a_wait_a_hold_and_a_transfer():
-    timeline = built("0 grant 1 1", "10 wait 1 2 0", "50 release 1 1", "50 grant 1 2", "60 start 2 2 4", "90 end 2 2 0", "95 release 1 2")
+    timeline = built(
+        *"0 grant 1 1, 10 wait 1 2 0, 50 release 1 1, 50 grant 1 2, 60 start 2 2 4, 90 end 2 2 0, 95 release 1 2".split(
+            ", "
+        )
+    )
     assert told(timeline) == [
         ("hold", 1, 1, 0, 50, ""),
         ("wait", 1, 2, 10, 50, "granted"),
@@ -66,19 +71,27 @@ def test_a_rejection_without_a_wait_is_a_point():
 
 
 def test_errors_have_their_number():
-    timeline = built("0 start 2 1 4", "9 end 2 1 19", "20 start 2 1 4", "29 end 2 1 -1", "30 making 4 1", "35 failed 4 1 5")
+    timeline = built("0 start 2 1 4, 9 end 2 1 19, 20 start 2 1 4, 29 end 2 1 -1, 30 making 4 1, 35 failed 4 1 5")
     assert [span.result for span in timeline.spans] == ["error 19", "error", "error 5"]
     assert all(span.bad for span in timeline.spans)
 
 
 def test_shared_holds_overlap():
-    timeline = built("0 grant 1 1", "5 grant 1 2", "9 wait 1 0 0", "20 release 1 1", "30 release 1 2", "30 grant 1 0", "31 release 1 0")
+    timeline = built(
+        *"0 grant 1 1, 5 grant 1 2, 9 wait 1 0 0, 20 release 1 1, 30 release 1 2, 30 grant 1 0, 31 release 1 0".split(
+            ", "
+        )
+    )
     assert [(span.task, span.end) for span in timeline.of("hold")] == [(1, 20), (2, 30), (0, 31)]
     assert timeline.of("wait")[0].behind == (2, 1)  # who was in the way longest first
 
 
 def test_a_hold_of_all_stands_in_the_way_of_each_key():
-    timeline = built("0 grant 3 1", "5 wait 4 2 0", "20 release 3 1", "20 grant 4 2", "25 wait 3 1 0", "40 release 4 2", "40 grant 3 1")
+    timeline = built(
+        *"0 grant 3 1, 5 wait 4 2 0, 20 release 3 1, 20 grant 4 2, 25 wait 3 1 0, 40 release 4 2, 40 grant 3 1".split(
+            ", "
+        )
+    )
     assert [wait.behind for wait in timeline.of("wait")] == [(1,), (2,)]
 
 
@@ -100,7 +113,10 @@ def test_a_hold_that_another_task_ends():
 
 def test_a_block_ends_where_it_is_recorded():
     timeline = built("0 grant 1 1", "40000 block 1 1 30", "50000 block 1 1 70")
-    assert [(span.start, span.end, span.cut) for span in timeline.of("block")] == [(0, 50000, True), (10000, 40000, False)]
+    assert [(span.start, span.end, span.cut) for span in timeline.of("block")] == [
+        (0, 50000, True),
+        (10000, 40000, False),
+    ]
 
 
 def test_an_event_out_of_order():
@@ -124,7 +140,7 @@ def test_a_sleep_that_nobody_waits_for_says_so():
 
 
 def test_waiting_for_the_wire_is_no_sleep():
-    timeline = built("0 grant 2 2", "0 grant 1 1", "10 wait 2 1 0", "29000 release 2 2", "29000 grant 2 1", "29010 release 1 1")
+    timeline = built("0 grant 2 2, 0 grant 1 1, 10 wait 2 1 0, 29000 release 2 2, 29000 grant 2 1, 29010 release 1 1")
     assert [(finding.task, finding.key) for finding in findings.find(timeline)] == [(2, 2)]
 
 
@@ -154,7 +170,13 @@ def test_a_wait_without_an_end_is_found():
 
 def test_the_summary_has_the_figures():
     timeline = built(
-        "0 grant 1 1", "0 start 2 1 8", "400 end 2 1 0", "500 wait 1 2 0", "900 release 1 1", "900 grant 1 2", "1000 release 1 2"
+        "0 grant 1 1",
+        "0 start 2 1 8",
+        "400 end 2 1 0",
+        "500 wait 1 2 0",
+        "900 release 1 1",
+        "900 grant 1 2",
+        "1000 release 1 2",
     )
     text = summary.text(timeline)
     assert text.startswith("1.00 ms of trace: 7 events, 2 tasks, 2 keys, times in µs\n\nNothing suspicious.\n")

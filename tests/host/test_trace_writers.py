@@ -28,7 +28,9 @@ def scene(name, **how):
 
 
 def odd_names():
-    (found,) = dump.parse(trace_scenes.contention(until=50_000).dump().replace("display", ODD).replace("i2c0/0x3c", f"i2c0/{ODD}"))
+    (found,) = dump.parse(
+        trace_scenes.contention(until=50_000).dump().replace("display", ODD).replace("i2c0/0x3c", f"i2c0/{ODD}")
+    )
     return spans.build(found)
 
 
@@ -66,7 +68,9 @@ def test_svg_draws_a_span_where_it_is():
     width = svg.WIDTH - svg.LEFT - svg.RIGHT
     expected = svg.LEFT + width * missed.start / timeline.end
     bad = [box for box in boxes_of(ElementTree.fromstring(svg.text(timeline, "t"))) if box[0] == "bad"]
-    assert any(abs(x - expected) < 0.2 and abs(w + 0.6 - width * missed.length / timeline.end) < 0.2 for _, x, _, w, _ in bad)
+    assert any(
+        abs(x - expected) < 0.2 and abs(w + 0.6 - width * missed.length / timeline.end) < 0.2 for _, x, _, w, _ in bad
+    )
 
 
 def test_svg_of_a_part():
@@ -79,7 +83,11 @@ def test_svg_of_a_part():
 def test_svg_follows_light_and_dark():
     text = svg.text(scene("contention"), "t")
     light, dark = svg.COLOURS["hold"][:2]
-    assert text.index(f".hold {{ fill: {light}") < text.index("@media (prefers-color-scheme: dark) { .wait") < text.index(dark)
+    assert (
+        text.index(f".hold {{ fill: {light}")
+        < text.index("@media (prefers-color-scheme: dark) { .wait")
+        < text.index(dark)
+    )
 
 
 def test_svg_escapes_names_and_of_nothing_is_one_too():
@@ -99,7 +107,14 @@ def check_trace_events(document):
 
     Complete events of one thread have to lie beside or inside each other.
     """
-    assert set(document) <= {"traceEvents", "displayTimeUnit", "otherData", "stackFrames", "systemTraceEvents", "samples"}
+    assert set(document) <= {
+        "traceEvents",
+        "displayTimeUnit",
+        "otherData",
+        "stackFrames",
+        "systemTraceEvents",
+        "samples",
+    }
     assert document["displayTimeUnit"] in ("ms", "ns")
     threads, named = {}, set()
     for event in document["traceEvents"]:
@@ -208,7 +223,9 @@ def test_vcd_has_what_happened():
     (missed, *_) = [span for span in timeline.of("wait") if span.bad]
     assert (missed.start, 1) in found["i2c0_0x48_waiting"] and (missed.end, 0) in found["i2c0_0x48_waiting"]
     assert (missed.start, 1.0) in found["i2c0_0x48_queue"]
-    long = max((span for span in timeline.of("hold") if timeline.key_name(span.key) == "i2c0/0x48"), key=lambda s: s.length)
+    long = max(
+        (span for span in timeline.of("hold") if timeline.key_name(span.key) == "i2c0/0x48"), key=lambda s: s.length
+    )
     assert (long.start, 1) in found["i2c0_0x48_by_display"]
 
 

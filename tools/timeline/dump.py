@@ -8,14 +8,27 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-EVENTS = frozenset(
-    "wait grant timeout cancel reject release start end select deselect enable disable recover recovered "
-    "making ready failed close closed block mark".split()
-)
-KINDS = frozenset("key wire all lazy bus mark".split())
+EVENTS = {
+    *(
+        "wait",
+        "grant",
+        "timeout",
+        "cancel",
+        "reject",
+        "release",
+        "start",
+        "end",
+        "select",
+        "deselect",
+        "enable",
+        "disable",
+    ),
+    *("recover", "recovered", "making", "ready", "failed", "close", "closed", "block", "mark"),
+}
+KINDS = {"key", "wire", "all", "lazy", "bus", "mark"}
 UNITS = {"us": 1, "ms": 1000}  # microseconds in one
 WRAP = 1 << 30
-FIELDS = frozenset(("unit", "wrap", "events", "lost", "at"))
+FIELDS = {"unit", "wrap", "events", "lost", "at"}
 
 # In the middle of a line only what has the whole form of a record begins one: a name may have a "~" in it.
 _BEGIN = re.compile(r"~(?=buslock-trace \d|B\d+ \S|K\d+ B\d+ |T\d+ \S|[+-]\d+ [a-z]+ K\d|end \d+\s*$)")

@@ -155,8 +155,10 @@ def _mutual_waits(timeline: Timeline):
                 behind[span.task, holder].append(span)
     for (one, other), spans in behind.items():
         back = behind.get((other, one), [])
-        if one < other and len(spans) >= AGAIN <= len(back) and all(
-            len(waits) >= 0.8 * holds[task] for task, waits in ((one, spans), (other, back))
+        if (
+            one < other
+            and len(spans) >= AGAIN <= len(back)
+            and all(len(waits) >= 0.8 * holds[task] for task, waits in ((one, spans), (other, back)))
         ):
             text = (
                 f"{timeline.task_name(one)} and {timeline.task_name(other)} always wait for each other at "
@@ -175,7 +177,9 @@ def _failed_transfers(timeline: Timeline):
             groups[span.device or span.key].append(span)
     for key, spans in groups.items():
         errors = Counter(span.error for span in spans)
-        which = ", ".join(f"{count} × errno {error}" if error != -1 else f"{count} ×" for error, count in errors.items())
+        which = ", ".join(
+            f"{count} × errno {error}" if error != -1 else f"{count} ×" for error, count in errors.items()
+        )
         text = f"{len(spans)} transfers with {timeline.key_name(key)} failed: {which}"
         yield Finding("error", text, key, spans[0].task, spans[0].start, spans[-1].end, 1000 * len(spans))
 

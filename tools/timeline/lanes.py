@@ -51,16 +51,19 @@ def packed(spans: list[Span]) -> list[list[Span]]:
 
 def nested(spans: list[Span]) -> list[list[Span]]:
     """Tracks in which spans lie beside or inside each other, as Perfetto wants them."""
-    tracks: list[tuple[list[Span], list[int]]] = []
+    tracks: list[list[Span]] = []
+    open_ends: list[list[int]] = []  # of each track, the innermost last
     for span in spans:
-        for track, ends in tracks:
-            while ends and ends[-1] <= span.start:
-                ends.pop()
-            if not ends or span.end <= ends[-1]:
-                break
-        else:
-            track, ends = [], []
-            tracks.append((track, ends))
-        track.append(span)
-        ends.append(span.end)
-    return [track for track, _ in tracks]
+        number = next((number for number, ends in enumerate(open_ends) if _fits(span, ends)), len(tracks))
+        if number == len(tracks):
+            tracks.append([])
+            open_ends.append([])
+        tracks[number].append(span)
+        open_ends[number].append(span.end)
+    return tracks
+
+
+def _fits(span: Span, ends: list[int]) -> bool:
+    while ends and ends[-1] <= span.start:
+        ends.pop()
+    return not ends or span.end <= ends[-1]

@@ -1,18 +1,29 @@
-"""Run by itself in the Python of .venv, which has pyserial: copies what a board prints to standard output."""
+"""Run by itself in the Python of .venv, which has pyserial: copies what a board prints to standard output.
+
+Ends when its standard input does: so it keeps no port from others when the program that started it is gone.
+"""
 # pyright: reportMissingImports=false
 
+import os
 import sys
+import threading
 from pathlib import Path
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent.parent)
 
-import serial  # noqa: E402
+import serial
 
-from tools.deploy_board import DeployError, choose, ports, why_not_opened  # noqa: E402
+from tools.deploy_board import DeployError, choose, ports, why_not_opened
+
+
+def end_with_the_parent() -> None:
+    os.read(0, 1)
+    os._exit(0)
 
 
 def main(named: str) -> int:
+    threading.Thread(target=end_with_the_parent, daemon=True).start()
     try:
         device = choose(named or None, ports()).device
         try:

@@ -59,6 +59,8 @@ def data(timeline: Timeline) -> dict:
             for lane in lay_out(timeline)
         ],
         "points": [[point.kind, point.key, point.task, point.at] for point in timeline.points],
-        "findings": [[each.kind, each.text, each.key, each.task, each.start, each.end] for each in findings.find(timeline)],
+        "findings": [
+            [each.kind, each.text, each.key, each.task, each.start, each.end] for each in findings.find(timeline)
+        ],
         "remarks": [str(remark) for remark in timeline.dump.remarks],
     }

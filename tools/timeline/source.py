@@ -51,7 +51,9 @@ def _why(said: str, expression: str) -> str:
             '--expression "from main import trace; trace.dump()"'
         )
     if "no device found" in said:
-        return "no board found: plug it in, or name its port, --board /dev/ttyACM0 (`tools/deploy.py --list` shows them)"
+        return (
+            "no board found: plug it in, or name its port, --board /dev/ttyACM0 (`tools/deploy.py --list` shows them)"
+        )
     return f"the board did not give a dump. What mpremote said: {last}"
 
 
@@ -83,12 +85,15 @@ def ask_again(port: str, expression: str, every: float) -> Iterator[bytes]:
 def listen(port: str) -> Iterator[bytes]:
     """What the board prints by itself; nothing is sent to it, so its program runs on."""
     script = environment.ROOT / "tools" / "timeline" / "listen.py"
-    child = subprocess.Popen([str(environment.python()), str(script), port], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    words = [str(environment.python()), str(script), port]
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout and child.stderr
     try:
         while text := os.read(child.stdout.fileno(), CHUNK):
             yield text
-        raise SourceError(child.stderr.read().decode(errors="replace").strip() or "the connection to the board was lost")
+        raise SourceError(
+            child.stderr.read().decode(errors="replace").strip() or "the connection to the board was lost"
+        )
     finally:
         child.kill()
         child.wait()

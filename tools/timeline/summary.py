@@ -87,11 +87,9 @@ def tasks(timeline: Timeline) -> list[list[str]]:
     for task in numbers:
         outer = [span for span in holds[task] if timeline.key(span.key).kind != "wire"]
         missed = sum(span.result in ("timed out", "rejected") for span in waits[task])
-        rows.append(
-            [timeline.task_name(task), str(len(waits[task])), duration(_total(waits[task])), _longest(waits[task])]
-            + [str(missed), str(len(outer)), duration(_total(outer)), str(len(transfers[task]))]
-            + [str(sum(span.value or 0 for span in transfers[task]))]
-        )
+        moved = sum(span.value or 0 for span in transfers[task])
+        rows.append([timeline.task_name(task), *_waited(waits[task]), str(missed), str(len(outer))])
+        rows[-1] += [duration(_total(outer)), str(len(transfers[task])), str(moved)]
     return rows
 
 
@@ -101,10 +99,8 @@ def keys(timeline: Timeline) -> list[list[str]]:
     for key in sorted(waits.keys() | holds.keys(), key=lambda key: -_total(waits[key])):
         missed = sum(span.result in ("timed out", "rejected") for span in waits[key])
         longest_queue = max((number for _, number in queue(waits[key])), default=0)
-        rows.append(
-            [timeline.key_name(key), str(len(holds[key])), _percent(busy(holds[key], timeline)), _longest(holds[key])]
-            + [str(len(waits[key])), duration(_total(waits[key])), _longest(waits[key]), str(missed), str(longest_queue)]
-        )
+        held = [str(len(holds[key])), _percent(busy(holds[key], timeline)), _longest(holds[key])]
+        rows.append([timeline.key_name(key), *held, *_waited(waits[key]), str(missed), str(longest_queue)])
     return rows
 
 
@@ -149,6 +145,10 @@ def _by(field: str, spans: list[Span]) -> dict[int, list[Span]]:
 
 def _total(spans: list[Span]) -> int:
     return sum(span.length for span in spans)
+
+
+def _waited(waits: list[Span]) -> list[str]:
+    return [str(len(waits)), duration(_total(waits)), _longest(waits)]
 
 
 def _longest(spans: list[Span]) -> str:

@@ -124,7 +124,9 @@ class _Picture:
         for point in self.timeline.points:
             if point.kind == "mark" and self.start <= point.at <= self.end:
                 x = LEFT + self.scale * (point.at - self.start)
-                parts.append(f'<line class="rule" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}" stroke-dasharray="3 3"/>')
+                parts.append(
+                    f'<line class="rule" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}" stroke-dasharray="3 3"/>'
+                )
                 parts.append(_text(x + 3, TOP + 12, self.timeline.key_name(point.key), "small"))
         return parts
 
