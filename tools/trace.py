@@ -15,7 +15,7 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
 from tools import environment  # noqa: E402
-from tools.timeline import dump, live, page, perfetto, source, spans, summary, svg, vcd  # noqa: E402
+from tools.timeline import dump, live, page, perfetto, reader, source, spans, summary, svg, vcd  # noqa: E402
 
 HELP = "Reads the dump of a Trace and shows what the bus did: a summary, a timeline page, a picture, Perfetto, VCD."
 WRITERS = ("html", "svg", "perfetto", "vcd")
@@ -68,7 +68,7 @@ def _follow(args) -> int:
 def _show(args) -> int:
     asked = args.board is not None
     data = source.ask(args.board, args.expression or source.EXPRESSION) if asked else source.read(args.source)
-    timeline = spans.build(_choose(dump.parse(data), args.dump))
+    timeline = spans.build(_choose(reader.parse(data), args.dump))
     print(summary.text(timeline), end="")
     return _write(args, timeline)
 

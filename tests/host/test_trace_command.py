@@ -15,7 +15,7 @@ import pytest
 import trace_scenes
 
 from tools import environment
-from tools.timeline import dump, live, source
+from tools.timeline import live, reader, source
 
 environment.ensure(source.LOCK)
 importlib.invalidate_caches()
@@ -101,7 +101,7 @@ def test_the_stream_is_cut_anywhere():
     for size in (1, 7, 1000, len(data)):
         chunks = (data[at : at + size] for at in range(0, len(data), size))
         found = [each for each in live.dumps(chunks) if each]
-        assert [len(each.events) for each in found] == [len(dump.parse(DUMP)[0].events)] * 2
+        assert [len(each.events) for each in found] == [len(reader.parse(DUMP)[0].events)] * 2
 
 
 def test_without_a_terminal_each_view_is_printed():
@@ -189,7 +189,7 @@ def test_the_view_fits_a_small_terminal(monkeypatch):
     monkeypatch.setattr(live.shutil, "get_terminal_size", lambda: (40, 10))
     out = io.StringIO()
     screen = live.Screen(out)
-    screen.show(dump.parse(DUMP)[0])
+    screen.show(reader.parse(DUMP)[0])
     lines = out.getvalue().split("\r\n")
     assert len(lines) <= 10 and all(len(line) <= 40 + len("\x1b[H\x1b[K") for line in lines[:-1])
 

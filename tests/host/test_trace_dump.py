@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from tools import environment
-from tools.timeline import dump, lanes, page, perfetto, spans, summary, svg, vcd
+from tools.timeline import dump, lanes, page, perfetto, reader, spans, summary, svg, vcd
 
 set_hypothesis_home_dir(environment.VENV / "hypothesis")
 SETTINGS = settings(max_examples=150, deadline=None, database=None, derandomize=True)
@@ -27,12 +27,12 @@ PLAIN = """\
 
 
 def parsed(text):
-    (found,) = dump.parse(text)
+    (found,) = reader.parse(text)
     return found
 
 
 def remarks(text):
-    return [str(remark) for each in dump.parse(text) for remark in each.remarks]
+    return [str(remark) for each in reader.parse(text) for remark in each.remarks]
 
 
 def events(text):
@@ -51,7 +51,7 @@ def test_a_whole_dump():
 
 
 def test_no_dump_at_all():
-    assert dump.parse("") == dump.parse("hello\nworld ~ 3\n") == []
+    assert reader.parse("") == reader.parse("hello\nworld ~ 3\n") == []
 
 
 def test_milliseconds_and_overwritten_events():
@@ -154,14 +154,14 @@ def test_no_end():
 
 
 def test_an_end_alone():
-    assert dump.parse("~end 3\n") == []
+    assert reader.parse("~end 3\n") == []
     assert remarks("~end 3\n" + PLAIN) == ["line 1: an end line without a dump before it, skipped"]
 
 
 def test_two_dumps_and_one_within_the_other():
-    assert len(dump.parse(PLAIN + "other\n" + PLAIN)) == 2
+    assert len(reader.parse(PLAIN + "other\n" + PLAIN)) == 2
     cut = PLAIN[: PLAIN.index("~+5")]
-    first, second = dump.parse(cut + PLAIN)
+    first, second = reader.parse(cut + PLAIN)
     assert (len(first.events), len(second.events)) == (2, 4)
     assert str(first.remarks[0]) == "line 8: another dump begins before the end of this one"
     assert second.complete and not second.remarks
@@ -222,7 +222,7 @@ def key_of(line):
 @given(damaged())
 def test_damage_loses_only_what_it_touches(case):
     text, kept = case
-    found = dump.parse(text)
+    found = reader.parse(text)
     read = iter((event.name, event.key, event.task, event.value) for each in found for event in each.events)
     for line in kept:
         assert key_of(line) in read, line  # consumes: so they are in order, too
@@ -233,7 +233,7 @@ def test_damage_loses_only_what_it_touches(case):
 @SETTINGS
 @given(st.binary(max_size=300) | st.binary(max_size=60).map(lambda noise: PLAIN.encode() + noise + PLAIN.encode()))
 def test_any_bytes_are_read_without_a_traceback(data):
-    for each in dump.parse(data):
+    for each in reader.parse(data):
         everything(each)
 
 
@@ -251,7 +251,7 @@ DEFINED = "~buslock-trace 1 unit=us wrap=1073741824 events=1 lost=0 at=0\n~B1 i2
 @SETTINGS
 @given(st.lists(EVENT, max_size=40))
 def test_any_order_of_events_is_drawn(lines):
-    (found,) = dump.parse(DEFINED + "\n".join(lines))
+    (found,) = reader.parse(DEFINED + "\n".join(lines))
     assert len(found.events) == len(lines)
     everything(found)
 

@@ -14,7 +14,7 @@ import pytest
 import trace_scenes
 
 from tools import environment
-from tools.timeline import dump, findings, page, spans
+from tools.timeline import findings, page, reader, spans
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -49,7 +49,7 @@ class Page:
     """The page of one scene, freshly loaded."""
 
     def __init__(self, driver, folder, name, text):
-        (found,) = dump.parse(text or getattr(trace_scenes, name)().dump())
+        (found,) = reader.parse(text or getattr(trace_scenes, name)().dump())
         self.driver, self.timeline = driver, spans.build(found)
         self.file = folder / f"{name}.html"
         self.file.write_text(page.text(self.timeline, name), encoding="utf-8")

@@ -3,7 +3,7 @@
 import pytest
 import trace_scenes
 
-from tools.timeline import dump, findings, lanes, spans, summary
+from tools.timeline import findings, lanes, reader, spans, summary
 
 HEAD = "~buslock-trace 1 unit=us wrap=1073741824 events={} lost={} at=0\n~B1 i2c0\n"
 NAMES = "~K1 B1 key i2c0/0x48\n~K2 B1 wire i2c0 wire\n~K3 B1 all i2c0\n~K4 B1 key i2c0/0x50\n~T1 a\n~T2 b\n"
@@ -17,13 +17,13 @@ def built(*lines, lost=0):
         records.append(f"~+{int(at) - before} {name} K{key} T{task} {' '.join(value)}".rstrip())
         before = int(at)
     text = HEAD.format(len(records), lost) + NAMES + "\n".join([*records, f"~end {len(records)}"])
-    (found,) = dump.parse(text)
+    (found,) = reader.parse(text)
     assert not found.remarks
     return spans.build(found)
 
 
 def scene(name, **how):
-    (found,) = dump.parse(getattr(trace_scenes, name)(**how).dump())
+    (found,) = reader.parse(getattr(trace_scenes, name)(**how).dump())
     assert not found.remarks
     return spans.build(found)
 
@@ -126,7 +126,7 @@ def test_an_event_out_of_order():
 
 def test_the_display_that_hogs_the_bus_is_found_and_gone_when_mended():
     found = findings.find(scene("contention"))
-    assert [finding.kind for finding in found] == ["deadline", "sleep"]
+    assert [finding.kind for finding in found] == ["deadline", "idle"]
     assert "sensor misses its deadline for i2c0/0x48" in found[0].text and "mostly behind display" in found[0].text
     assert "display holds i2c0/0x48 for 90.0 ms and leaves the wire idle" in found[1].text
     assert "others waited up to 20.0 ms" in found[1].text
@@ -137,6 +137,16 @@ def test_a_sleep_that_nobody_waits_for_says_so():
     (found,) = findings.find(built("0 grant 1 1", "30000 release 1 1"))
     assert "nobody had to wait" in found.text
     assert kinds(built("0 grant 1 1", "19000 release 1 1")) == []
+
+
+def test_many_short_sleeps_within_a_hold_count_when_others_wait():
+    steps = ["0 grant 2 1", "100 wait 2 2 0"]
+    for at in range(0, 32_000, 8_000):  # half the time a transfer, half a sleep
+        steps += [f"{at + 4_000} start 2 1 40", f"{at + 8_000} end 2 1 0"]
+    timeline = built(*steps, "32000 release 2 1", "32000 grant 2 2", "32100 release 2 2")
+    (found,) = findings.find(timeline)
+    assert "a holds i2c0 wire for 32.0 ms and leaves the wire idle for 16.0 ms of it; others waited up to 31.9" in found.text
+    assert kinds(built(*[step for step in steps if "wait" not in step], "32000 release 2 1")) == []
 
 
 def test_waiting_for_the_wire_is_no_sleep():
@@ -164,7 +174,7 @@ def test_a_growing_queue_is_found_and_a_short_one_is_not():
 
 def test_a_wait_without_an_end_is_found():
     found = findings.find(built("0 grant 1 1", "10 wait 1 2 0", "90000 mark 4 1"))
-    assert [finding.kind for finding in found] == ["open", "sleep"]
+    assert [finding.kind for finding in found] == ["open", "idle"]
     assert "b still waits for i2c0/0x48 at the end, for 90.0 ms; held by a" in found[0].text
 
 

@@ -10,7 +10,7 @@ import pytest
 import trace_scenes
 
 from tools import environment
-from tools.timeline import dump, page, perfetto, spans, svg, vcd
+from tools.timeline import dump, page, perfetto, reader, spans, svg, vcd
 
 environment.ensure("vcd")
 importlib.invalidate_caches()
@@ -23,12 +23,12 @@ ODD = "</script><b>&\"'"
 
 
 def scene(name, **how):
-    (found,) = dump.parse(getattr(trace_scenes, name)(**how).dump())
+    (found,) = reader.parse(getattr(trace_scenes, name)(**how).dump())
     return spans.build(found)
 
 
 def odd_names():
-    (found,) = dump.parse(
+    (found,) = reader.parse(
         trace_scenes.contention(until=50_000).dump().replace("display", ODD).replace("i2c0/0x3c", f"i2c0/{ODD}")
     )
     return spans.build(found)

@@ -25,7 +25,7 @@ class Finding:
 def find(timeline: Timeline) -> list[Finding]:
     found = [
         *_still_open(timeline),
-        *_long_sleeps(timeline),
+        *_idle_holds(timeline),
         *_blocked_loops(timeline),
         *_missed_deadlines(timeline),
         *_growing_queues(timeline),
@@ -35,36 +35,41 @@ def find(timeline: Timeline) -> list[Finding]:
     return sorted(found, key=lambda finding: -finding.weight)
 
 
-def _long_sleeps(timeline: Timeline):
-    """Holds in which the holder neither transfers nor waits for long, the worst of each task and key."""
+def _idle_holds(timeline: Timeline):
+    """Holds in which the holder neither transfers nor waits: for long at once, or for much of it while others waited."""
     blocks = timeline.of("block")  # then nobody can do anything
     active: dict[int, list[Span]] = defaultdict(list)
     for span in timeline.spans:
         if span.kind in ("transfer", "wait"):
             active[span.task].append(span)
-    waits: dict[int, list[Span]] = defaultdict(list)
-    for span in timeline.of("wait"):
-        waits[span.key].append(span)
+    waits = _by(timeline.of("wait"), "key")
     seen: dict[tuple[int, int], list[tuple[int, int, Span]]] = defaultdict(list)
     for hold in timeline.of("hold"):
-        key = timeline.key(hold.key)
-        if hold.length < SLEEP or key.kind not in ("key", "wire", "all"):
+        if hold.length < SLEEP or timeline.key(hold.key).kind not in ("key", "wire", "all"):
             continue
-        idle = _longest_gap(hold, [*_inside(active[hold.task], hold), *_inside(blocks, hold)])
-        if idle >= SLEEP and idle * 2 >= hold.length:
-            kept = [wait for wait in overlapping(waits[hold.key], hold.start, hold.end) if hold.task in wait.behind]
-            waited = max((wait.length for wait in kept), default=0)
+        gaps = _gaps(hold, [*_inside(active[hold.task], hold), *_inside(blocks, hold)])
+        idle, longest = sum(gaps), max(gaps)
+        kept = [wait for wait in overlapping(waits[hold.key], hold.start, hold.end) if hold.task in wait.behind]
+        waited = max((wait.length for wait in kept), default=0)
+        at_once = longest >= SLEEP and longest * 2 >= hold.length
+        if at_once or (min(idle, waited) >= SLEEP / 2 and idle * 4 >= hold.length):
             seen[hold.task, hold.key].append((waited, idle, hold))
     for (task, key), holds in seen.items():
         waited, idle, hold = max(holds, key=lambda each: each[:2])
         times = f", {len(holds)} times like that" if len(holds) > 1 else ""
         who = f"others waited up to {duration(waited)}" if waited else "nobody had to wait for it"
-        what = "the wire" if timeline.key(key).kind == "wire" else timeline.key_name(key)
         text = (
-            f"{timeline.task_name(task)} holds {what} for {duration(hold.length)} and leaves the wire idle for "
-            f"{duration(idle)} of it{times}; {who}. Is there a sleep inside the hold? Release before it"
+            f"{timeline.task_name(task)} holds {timeline.key_name(key)} for {duration(hold.length)} and leaves the wire "
+            f"idle for {duration(idle)} of it{times}; {who}. Is there a sleep inside the hold? Release before it"
         )
-        yield Finding("sleep", text, key, task, hold.start, hold.end, max(waited, idle // 100))
+        yield Finding("idle", text, key, task, hold.start, hold.end, max(waited, idle // 100))
+
+
+def _by(spans: list[Span], field: str) -> dict[int, list[Span]]:
+    groups: dict[int, list[Span]] = defaultdict(list)
+    for span in spans:
+        groups[getattr(span, field)].append(span)
+    return groups
 
 
 def _inside(spans: list[Span], hold: Span) -> list[Span]:
@@ -74,13 +79,13 @@ def _inside(spans: list[Span], hold: Span) -> list[Span]:
     return spans[max(0, first - 1) : last]
 
 
-def _longest_gap(hold: Span, used: list[Span]) -> int:
-    """The longest time within the hold that none of the spans covers."""
-    longest, at = 0, hold.start
+def _gaps(hold: Span, used: list[Span]) -> list[int]:
+    """The times within the hold that none of the spans covers."""
+    gaps, at = [], hold.start
     for start, end in [*sorted((span.start, span.end) for span in used), (hold.end, hold.end)]:
-        longest = max(longest, start - at)
+        gaps.append(max(0, min(start, hold.end) - at))
         at = max(at, end)
-    return longest
+    return gaps
 
 
 def _blocked_loops(timeline: Timeline):
@@ -119,10 +124,7 @@ def _missed_deadlines(timeline: Timeline):
 def _growing_queues(timeline: Timeline):
     """The mean length of the queue in the last third, against that in the first."""
     third = timeline.end // 3
-    waits: dict[int, list[Span]] = defaultdict(list)
-    for span in timeline.of("wait"):
-        waits[span.key].append(span)
-    for key, spans in waits.items():
+    for key, spans in _by(timeline.of("wait"), "key").items():
         steps = queue(spans)
         first, middle, last = (_mean(steps, third * i, third * (i + 1)) for i in range(3))
         if last >= first + 1.5 and last >= 1.5 * middle and middle > first:

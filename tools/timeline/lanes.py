@@ -25,11 +25,14 @@ def lay_out(timeline: Timeline) -> list[Lane]:
         of_keys.setdefault(span.key, []).append(span)
         if span.device:
             of_keys.setdefault(span.device, []).append(span)
+    for point in timeline.points:
+        if point.kind != "mark":
+            of_keys.setdefault(point.key, [])
     lanes = []
     for number in sorted(of_keys):
         kind = timeline.key(number).kind
         rows = [row for kinds in ORDER for row in packed([span for span in of_keys[number] if span.kind in kinds])]
-        section = "wires" if kind == "wire" else "keys"
+        section = "wires" if kind in ("wire", "bus") else "keys"
         lanes.append(Lane(section, timeline.key_name(number), number, rows))
     for number in sorted(of_tasks):
         lanes.append(Lane("tasks", timeline.task_name(number), number, packed(of_tasks[number])))

@@ -5,15 +5,18 @@ import contextlib
 import shutil
 import signal
 import sys
+import textwrap
 import time
 from collections.abc import Iterable
 
 from tools.timeline import summary
-from tools.timeline.dump import Dump, Reader
+from tools.timeline.dump import Dump
+from tools.timeline.reader import Reader
 from tools.timeline.spans import build
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 TOP = 3
+SENTENCES = ("  ! ", "  line ")
 
 
 def follow(chunks: Iterable[bytes], out=None) -> int:
@@ -103,17 +106,24 @@ class Screen(Lines):
 
     def wait(self) -> None:
         width, height = shutil.get_terminal_size()
-        lines = self.text.split("\n")
+        lines = [part for line in self.text.split("\n") for part in _fitted(line, width - 1)]
         if len(lines) > height - 2:
             lines = [*lines[: height - 3], "..."]
         age = int(time.monotonic() - self.came)
         status = f"dump {self.count}, {age} s ago; Ctrl-C ends" if self.count else "Ctrl-C ends"
-        shown = "".join(f"{line[: width - 1]}\x1b[K\r\n" for line in lines)
+        shown = "".join(f"{line}\x1b[K\r\n" for line in lines)
         self.out.write(f"\x1b[H{shown}\x1b[J\x1b[{height};1H\x1b[7m {status[: width - 2]} \x1b[0m")
         self.out.flush()
 
     def finish(self) -> None:
         print(self.text, file=self.out)
+
+
+def _fitted(line: str, width: int) -> list[str]:
+    """Sentences go on in the next line, tables are cut."""
+    if not line.startswith(SENTENCES):
+        return [line[:width]]
+    return textwrap.wrap(line, width, subsequent_indent="    ")
 
 
 def view(dump: Dump) -> str:
