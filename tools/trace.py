@@ -7,6 +7,7 @@ python3 tools/trace.py --board --follow              shows each dump that a runn
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from tools import environment  # noqa: E402
 from tools.timeline import dump, live, page, perfetto, reader, source, spans, summary, svg, vcd  # noqa: E402
 
 HELP = "Reads the dump of a Trace and shows what the bus did: a summary, a timeline page, a picture, Perfetto, VCD."
-WRITERS = ("html", "svg", "perfetto", "vcd")
 
 
 def add_arguments(parser):
@@ -51,10 +51,15 @@ def run(args) -> int:
     if args.board is not None:
         environment.ensure(source.LOCK)
     try:
-        return _follow(args) if args.follow else _show(args)
+        code = _follow(args) if args.follow else _show(args)
+        sys.stdout.flush()
+        return code
     except source.SourceError as error:
         print(error, file=sys.stderr)
         return 1
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _follow(args) -> int:
@@ -68,9 +73,16 @@ def _follow(args) -> int:
 def _show(args) -> int:
     asked = args.board is not None
     data = source.ask(args.board, args.expression or source.EXPRESSION) if asked else source.read(args.source)
-    timeline = spans.build(_choose(reader.parse(data), args.dump))
+    found = reader.parse(data)
+    chosen = _choose(found, args.dump)
+    timeline = spans.build(chosen)
+    written = _write(args, timeline)  # first: who reads the summary may stop reading
+    if len(found) > 1:
+        print(f"{len(found)} dumps; this is number {found.index(chosen) + 1}. --dump N shows another.\n")
     print(summary.text(timeline), end="")
-    return _write(args, timeline)
+    for path in written:
+        print(f"-- wrote {path}")
+    return 0
 
 
 def _choose(found: list[dump.Dump], number: int | None) -> dump.Dump:
@@ -81,13 +93,10 @@ def _choose(found: list[dump.Dump], number: int | None) -> dump.Dump:
     if number is not None and not 1 <= number <= len(found):
         raise source.SourceError(f"there is no dump {number}: {len(found)} were found")
     full = [each for each in found if each.events] or found
-    chosen = full[-1] if number is None else found[number - 1]
-    if len(found) > 1:
-        print(f"{len(found)} dumps; this is number {found.index(chosen) + 1}. --dump N shows another.\n")
-    return chosen
+    return full[-1] if number is None else found[number - 1]
 
 
-def _write(args, timeline: spans.Timeline) -> int:
+def _write(args, timeline: spans.Timeline) -> list[Path]:
     title = dump.clean(args.title or (Path(args.source).name if args.source not in (None, "-") else "trace"))
     start, end = (round(ms * 1000) for ms in args.between) if args.between else (0, None)
     texts = {
@@ -96,16 +105,13 @@ def _write(args, timeline: spans.Timeline) -> int:
         "perfetto": lambda: perfetto.text(timeline),
         "vcd": lambda: vcd.text(timeline),
     }
-    for name in WRITERS:
-        path = getattr(args, name)
-        if path is None:
-            continue
+    paths = {name: getattr(args, name) for name in texts if getattr(args, name) is not None}
+    for name, path in paths.items():
         try:
             path.write_text(texts[name](), encoding="utf-8")
         except OSError as error:
             raise source.SourceError(f"{path} cannot be written: {error.strerror or error}") from None
-        print(f"-- wrote {path}")
-    return 0
+    return list(paths.values())
 
 
 def main(argv: list[str]) -> int:

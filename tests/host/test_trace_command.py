@@ -77,6 +77,15 @@ def test_a_place_that_cannot_be_written(file):
     assert done.returncode == 1 and done.stderr == "/nowhere/a.svg cannot be written: No such file or directory\n"
 
 
+def test_a_reader_that_stops_reading(file, tmp_path):
+    words = f"{sys.executable} {SCRIPT} {file} --svg {tmp_path / 'a.svg'} | head -1"
+    done = subprocess.run(
+        words, shell=True, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    assert done.stdout.count("\n") == 1 and done.stderr == ""
+    assert (tmp_path / "a.svg").exists()
+
+
 def test_several_dumps(tmp_path):
     both = tmp_path / "both"
     both.write_text(trace_scenes.quarrel().dump() + "in between\n" + DUMP)
@@ -89,7 +98,7 @@ def test_several_dumps(tmp_path):
 def test_damage_is_told_with_its_line(file):
     file.write_text(DUMP.replace("~T2 sensor\n", "~T2 sen\x00sor\ntemperature 21\n", 1) + "~+5 gra")
     done = command(str(file), "--dump", "1")
-    assert "The dump:\n  line " in done.stdout and "1 lines of other output, skipped" in done.stdout
+    assert "The dump:\n  line " in done.stdout and "lines of other output, skipped: 1" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
 
 

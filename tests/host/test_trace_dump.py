@@ -64,7 +64,7 @@ def test_other_output_between_and_around():
     text = "boot\n" + PLAIN.replace("~+120", "21.5 °C\nhumidity ~ 40 %\n~+120").replace("~+5", "\x1b[0mtemp 3~+5")
     assert events(text) == ALL
     assert remarks(text) == [
-        "line 8: 2 lines of other output, skipped",
+        "line 8: lines of other output, skipped: 2",
         "line 11: other output before the record, skipped: '?[0mtemp 3'",
     ]
 

@@ -228,6 +228,16 @@ def test_hover_shows_and_click_keeps_the_details(load):
     assert "bytes\n128" in shown.text("details") and "for\ni2c0/0x3c" in shown.text("details")
 
 
+def test_hover_over_a_point_says_what_it_is(load):
+    shown = load("contention")
+    (missed, *_) = [point for point in shown.timeline.points if point.kind == "timeout"]
+    x = shown.run("return timeline.drawing.x(arguments[0])", missed.at)
+    y = shown.run("return timeline.lanes.find((lane) => lane.name === 'sensor').y")
+    shown.pointer(x, y + 2).perform()
+    shown.settle()
+    assert shown.text("tip") == "timeout\ntask: sensor\nkey: i2c0/0x48\nat: 165.5 ms"
+
+
 def test_search_hides_other_lanes_and_goes_from_hit_to_hit(load):
     shown = load("contention")
     shown.press("/", "SENSOR")

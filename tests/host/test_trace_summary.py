@@ -145,7 +145,10 @@ def test_many_short_sleeps_within_a_hold_count_when_others_wait():
         steps += [f"{at + 4_000} start 2 1 40", f"{at + 8_000} end 2 1 0"]
     timeline = built(*steps, "32000 release 2 1", "32000 grant 2 2", "32100 release 2 2")
     (found,) = findings.find(timeline)
-    assert "a holds i2c0 wire for 32.0 ms and leaves the wire idle for 16.0 ms of it; others waited up to 31.9" in found.text
+    assert (
+        "a holds i2c0 wire for 32.0 ms and leaves the wire idle for 16.0 ms of it; others waited up to 31.9"
+        in found.text
+    )
     assert kinds(built(*[step for step in steps if "wait" not in step], "32000 release 2 1")) == []
 
 

@@ -127,13 +127,17 @@ function select(i) {
   redraw();
 }
 
-function hover(i, x, y) {
+function told(i) {
+  const list = facts(i).filter(([name]) => name !== "length" && name !== "to");
+  return [`${kindOf(i)} ${duration(data.length[i])}`, ...list.map(([name, value]) => `${name}: ${value}`)].join("\n");
+}
+
+function hover(i, x, y, point) {
   const tip = find("tip");
   canvas.classList.toggle("over", i >= 0);
-  tip.hidden = i < 0;
-  if (i >= 0) {
-    tip.textContent = [`${kindOf(i)} ${duration(data.length[i])}`, ...facts(i).filter(([name]) => name !== "length" && name !== "to")
-      .map(([name, value]) => `${name}: ${value}`)].join("\n");
+  tip.hidden = i < 0 && !point;
+  if (!tip.hidden) {
+    tip.textContent = point ? `${point[0]}\ntask: ${data.tasks[point[2]]}\nkey: ${data.keys[point[1]]}\nat: ${duration(point[3])}` : told(i);
     tip.style.left = `${Math.min(x + 14, innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${Math.min(y + 14, innerHeight - tip.offsetHeight - 8)}px`;
   }
@@ -197,7 +201,8 @@ canvas.addEventListener("pointerdown", (event) => {
   drag = { x: event.clientX, y: event.clientY, from: drawing.from, to: drawing.to, top: scroll.scrollTop, moved: false };
 });
 canvas.addEventListener("pointermove", (event) => {
-  if (!drag) return hover(drawing.at(event.offsetX, event.offsetY), event.clientX, event.clientY);
+  const place = [event.offsetX, event.offsetY];
+  if (!drag) return hover(drawing.at(...place), event.clientX, event.clientY, drawing.pointAt(...place));
   const x = event.clientX - drag.x, y = event.clientY - drag.y;
   if (!drag.moved && Math.hypot(x, y) < 4) return undefined;
   drag.moved = true;

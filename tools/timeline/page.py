@@ -37,7 +37,9 @@ def data(timeline: Timeline) -> dict:
     return {
         "head": summary.head(timeline),
         "end": timeline.end,
-        "tasks": {number: timeline.task_name(number) for number in {span.task for span in spans} | {0}},
+        "tasks": {
+            number: timeline.task_name(number) for number in {0, *(each.task for each in (*spans, *timeline.points))}
+        },
         "keys": {number: timeline.key_name(number) for number in timeline.dump.keys},
         "wires": [number for number, key in timeline.dump.keys.items() if key.kind == "wire"],
         "kinds": SPANS,

@@ -184,6 +184,13 @@ class Drawing {
     }
   }
 
+  // The point (a time-out, an end, ...) whose triangle is at a place of the canvas, or undefined.
+  pointAt(x, y) {
+    const inside = y + this.scrolled;
+    const lane = y < AXIS ? null : this.lanes.find((each) => !each.hidden && inside >= each.y && inside < each.y + 8);
+    return lane?.points.find(([, , , at]) => Math.abs(this.x(at) - x) <= 4);
+  }
+
   // The span at a place of the canvas, or -1; a narrow one can be missed by three pixels.
   at(x, y) {
     const inside = y + this.scrolled, near = (3 * (this.to - this.from)) / this.width, time = this.time(x);

@@ -197,7 +197,7 @@ class Reader:
             said = f"{missing} are missing" if missing > 0 else f"{-missing} too many"
             dump.remarks.append(Remark(self.line, f"{read} events were read of {dump.announced}: {said}"))
         if self._other[0]:
-            dump.remarks.append(Remark(self._other[1], f"{self._other[0]} lines of other output, skipped"))
+            dump.remarks.append(Remark(self._other[1], f"lines of other output, skipped: {self._other[0]}"))
             self._other = [0, 0]
         _name_the_undefined(dump)
         dump.remarks.sort(key=lambda remark: remark.line)

@@ -26,9 +26,11 @@ text { font: 12px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-s
 .name { font-weight: 600; }
 .small { font-size: 11px; }
 .rule { stroke: #7a828c; stroke-opacity: .35; }
+.paper { fill: none; }
+.on { font-size: 10px; fill: #10161d; }
 .band { fill: #7a828c; fill-opacity: .08; }
-@media (prefers-color-scheme: light) { text { fill: #1f2328; } .small { fill: #59636e; } }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .small { fill: #9198a1; } }
+@media (prefers-color-scheme: light) { text { fill: #1f2328; } .small { fill: #59636e; } .paper { fill: #ffffff; } }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .small { fill: #9198a1; } .paper { fill: #0d1117; } }
 """
 
 
@@ -53,7 +55,7 @@ class _Picture:
     def svg(self) -> str:
         parts: list[str] = []
         y = TOP
-        lanes = lay_out(self.timeline)
+        lanes = [lane for lane in lay_out(self.timeline) if lane.rows]
         for section in SECTIONS:
             chosen = [lane for lane in lanes if lane.section == section]
             if chosen:
@@ -74,10 +76,25 @@ class _Picture:
         return ROW if len(lane.rows) <= MOST_ROWS else THIN
 
     def _lane(self, lane: Lane, y: int) -> list[str]:
-        name = lane.name if len(lane.name) <= 18 else lane.name[:17] + "…"
-        parts = [_text(12, y + self._height(lane) / 2 + 4, name, "name")]
+        parts = [_text(12, y + self._height(lane) / 2 + 4, _cut(lane.name, 18), "name")]
         for i, row in enumerate(lane.rows):
-            parts += self._spans(row, y + PAD + i * self._row(lane), self._row(lane) - 1)
+            top = y + PAD + i * self._row(lane)
+            parts += self._spans(row, top, self._row(lane) - 1)
+            if self._row(lane) == ROW:
+                parts += self._words(lane, row, top + ROW - 4)
+        return parts
+
+    def _words(self, lane: Lane, row: list[Span], y: int) -> list[str]:
+        """In holds that are wide enough: who holds it, or what the task holds."""
+        parts = []
+        for span in row:
+            start, end = max(span.start, self.start), min(span.end, self.end)
+            room = int(self.scale * (end - start) / 6) - 1
+            if span.kind == "hold" and room >= 4:
+                named = (
+                    self.timeline.key_name(span.key) if lane.section == "tasks" else self.timeline.task_name(span.task)
+                )
+                parts.append(_text(LEFT + self.scale * (start - self.start) + 4, y, _cut(named, room), "on"))
         return parts
 
     def _spans(self, row: list[Span], y: int, height: int) -> list[str]:
@@ -132,9 +149,12 @@ class _Picture:
 
     def _document(self, height: int, parts: list[str]) -> str:
         light = "".join(f".{name} {{ fill: {colours[0]}; }} " for name, colours in COLOURS.items())
-        dark = "".join(f".{name} {{ fill: {colours[1]}; }} " for name, colours in COLOURS.items())
+        dark = (
+            "".join(f".{name} {{ fill: {colours[1]}; }} " for name, colours in COLOURS.items())
+            + ".on { fill: #ffffff; }"
+        )
         style = f"{STYLE}{light}\n@media (prefers-color-scheme: dark) {{ {dark}}}\n"
-        head = [_text(12, 20, self.title, "name")]
+        head = [f'<rect class="paper" width="{WIDTH}" height="{height}"/>', _text(12, 20, self.title, "name")]
         x = WIDTH - RIGHT
         for name in reversed([name for name in COLOURS if name in self.used]):
             words = COLOURS[name][2]
@@ -146,6 +166,10 @@ class _Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
             f'aria-label="{escape(self.title)}: timeline of a bus">\n<style>{style}</style>\n{body}\n</svg>\n'
         )
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _tick(us: int) -> str:
