@@ -84,6 +84,18 @@ def test_a_tilde_in_a_name_begins_no_record():
     [
         ("~+5 start K2 T1 2", "~+5 sta", 306, "line 8: a cut event, skipped (its time counts): '~+5 sta'"),
         ("~+5 start K2 T1 2", "~+5", 301, "line 8: a cut event, skipped; times after it may be too early: '~+5'"),
+        (
+            "~+5 start K2 T1 2",
+            "~+5 sta~+0 clo",
+            306,
+            "line 8: a cut event, skipped (its time counts): '~+5 sta~+0 clo'",
+        ),
+        (
+            "~+5 start K2 T1 2",
+            f"~+{'9' * 5000} start K2 T1",
+            301,
+            "line 8: a cut event, skipped; times after it may be too early: '~+%s…'" % ("9" * 38),
+        ),
         ("~+5 start K2 T1 2", "~x", 301, "line 8: not a record, skipped: '~x'"),
     ],
 )
@@ -91,6 +103,15 @@ def test_a_cut_event(old, new, at, said):
     text = PLAIN.replace(old, new)
     assert events(text)[-1] == (at, "end", 2, 1, 0)
     assert remarks(text) == [said, "line 10: 3 events were read of 4: 1 are missing"]
+
+
+def test_a_cut_event_with_the_next_behind_it():
+    text = PLAIN.replace("~+120 grant K1 T1\n", "~+120 gra")
+    assert events(text) == [ALL[0], *ALL[2:]]
+    assert remarks(text)[:2] == [
+        "line 7: 2 records in one line, taken apart",
+        "line 7: a cut event, skipped (its time counts): '~+120 gra'",
+    ]
 
 
 def test_text_behind_an_event():

@@ -228,6 +228,14 @@ def test_hover_shows_and_click_keeps_the_details(load):
     assert "bytes\n128" in shown.text("details") and "for\ni2c0/0x3c" in shown.text("details")
 
 
+def test_a_narrow_span_is_hit_from_beside(load):
+    shown = load("contention")
+    i = shown.number(lambda span: span.kind == "transfer" and span.value == 7)
+    x, y = shown.place(i, "i2c0/0x68")
+    hit = "return timeline.drawing.at(arguments[0], arguments[1])"
+    assert [shown.run(hit, x + by, y) for by in (-2.5, 0, 2.5, 6)] == [i, i, i, -1]
+
+
 def test_hover_over_a_point_says_what_it_is(load):
     shown = load("contention")
     (missed, *_) = [point for point in shown.timeline.points if point.kind == "timeout"]

@@ -99,7 +99,25 @@ def test_what_began_before_an_overflow():
     timeline = built("0 release 1 1", "5 end 2 2 0", "9 timeout 1 2", lost=40)
     assert told(timeline) == [("hold", 1, 1, 0, 0, ""), ("transfer", 2, 2, 0, 5, ""), ("wait", 1, 2, 0, 9, "timed out")]
     assert all(span.cut for span in timeline.spans)
-    assert "40 older events overwritten" in summary.head(timeline)
+    assert "40 older records overwritten" in summary.head(timeline)
+
+
+def test_handed_over_and_cancelled_before_it_ran():
+    timeline = built(
+        "0 grant 1 1, 5 wait 1 2 0, 9 release 1 1, 9 grant 1 2, 12 release 1 2, 12 cancel 1 2, 20 mark 4 1"
+    )
+    assert told(timeline) == [
+        ("hold", 1, 1, 0, 9, ""),
+        ("wait", 1, 2, 5, 9, "granted"),
+        ("hold", 1, 2, 9, 12, ""),
+    ]
+
+
+def test_a_grant_without_a_wait_was_free():
+    assert told(built("5 grant 1 1, 9 release 1 1, 9 grant 1 1, 12 release 1 1")) == [
+        ("hold", 1, 1, 0, 4, ""),
+        ("hold", 1, 1, 4, 7, ""),
+    ]
 
 
 def test_what_is_not_over_at_the_end():

@@ -23,24 +23,35 @@ def follow(chunks: Iterable[bytes], out=None) -> int:
     """Shows each dump of the stream as it is complete; 0, also after Ctrl-C."""
     out = out or sys.stdout
     screen = Screen(out) if out.isatty() else Lines(out)
-    stop = signal.getsignal(signal.SIGTERM)
-    with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves the terminal as it was, too
-    try:
-        with screen, contextlib.suppress(KeyboardInterrupt):
-            for dump in dumps(chunks):
-                if dump is None:
-                    screen.wait()
-                elif dump.events:
-                    screen.show(dump)
-    finally:
-        with contextlib.suppress(ValueError):
-            signal.signal(signal.SIGTERM, stop)
+    with _interruptible(), screen, contextlib.suppress(KeyboardInterrupt):
+        for dump in dumps(chunks):
+            if dump is None:
+                screen.wait()
+            elif dump.events:
+                screen.show(dump)
     if screen.count:
         screen.finish()
     else:
         print("no dump has come", file=out)
     return 0
+
+
+@contextlib.contextmanager
+def _interruptible():
+    """SIGTERM ends as Ctrl-C does, with the terminal as it was; Ctrl-C works in the background of a shell script, too."""
+    names = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(name) for name in names]
+    try:
+        for name in names:
+            signal.signal(name, signal.default_int_handler)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for name, handler in zip(names, before, strict=True):
+            signal.signal(name, handler)
 
 
 def dumps(chunks: Iterable[bytes]):

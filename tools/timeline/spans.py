@@ -133,6 +133,7 @@ class _Replay:
         self.spans: list[Span] = []
         self.points: list[Point] = []
         self.open: dict[tuple[str, int], list[Span]] = {}
+        self.begun: set[tuple[str, int, int]] = set()  # kind, key and task
 
     def timeline(self) -> Timeline:
         for event in self.events:
@@ -150,12 +151,12 @@ class _Replay:
     def _event(self, event: Event, at: int) -> None:
         name = event.name
         if name == "grant":
-            self._end("wait", event, at, "granted", needed=False)
+            self._end("wait", event, at, "granted")
         if kind := BEGINS.get(name):
             self._begin(kind, event, at)
         elif name in ENDS:
             kind, result = ENDS[name]
-            self._end(kind, event, at, result, needed=name != "reject")
+            self._end(kind, event, at, result)
         elif name == "block":
             length = max(0, event.value or 0) * 1000
             span = Span("block", event.key, event.task, max(0, at - length), at, event.value)
@@ -168,15 +169,18 @@ class _Replay:
         span = Span(kind, event.key, event.task, at, at, event.value)
         self.spans.append(span)
         self.open.setdefault((kind, event.key), []).append(span)
+        self.begun.add((kind, event.key, event.task))
 
-    def _end(self, kind: str, event: Event, at: int, result: str, needed: bool = True) -> None:
+    def _end(self, kind: str, event: Event, at: int, result: str) -> None:
         spans = self.open.get((kind, event.key), [])
         span = next((span for span in spans if span.task == event.task), None)
         if span is None and kind != "wait" and spans:
             span = spans[0]  # another task ended it, or none
         if span is not None:
             spans.remove(span)
-        elif needed:
+        elif event.name not in ("grant", "reject") and (kind, event.key, event.task) not in self.begun:
+            # From before the trace. A task that was handed a key and cancelled before it ran has a grant, a release and
+            # only then a cancel: that is the end of nothing.
             span = Span(kind, event.key, event.task, 0, at, cut=True)
             self.spans.append(span)
         else:
@@ -205,9 +209,8 @@ def _find_blockers(dump: Dump, spans: list[Span]) -> None:
         shares: dict[int, int] = {}
         for number in keys:
             for hold in overlapping(holds.get(number, []), wait.start, wait.end):
-                if hold.task != wait.task:
-                    share = min(hold.end, wait.end) - max(hold.start, wait.start)
-                    shares[hold.task] = shares.get(hold.task, 0) + share
+                share = min(hold.end, wait.end) - max(hold.start, wait.start)
+                shares[hold.task] = shares.get(hold.task, 0) + share
         wait.behind = tuple(sorted(shares, key=lambda task: -shares[task]))
 
 

@@ -35,7 +35,7 @@ def head(timeline: Timeline) -> str:
         f"times in {'µs' if dump.unit == 'us' else 'ms'}",
     ]
     if dump.lost:
-        parts.append(f"{_count(dump.lost, 'older event')} overwritten before")
+        parts.append(f"{_count(dump.lost, 'older record')} overwritten before")
     if not dump.complete:
         parts.append("incomplete")
     return ", ".join(parts)
