@@ -276,12 +276,14 @@ def test_search_hides_other_lanes_and_goes_from_hit_to_hit(load):
 def test_fifty_thousand_events(load):
     shown = load("busy")
     assert len(shown.timeline.dump.events) == 50_000
-    drawn = shown.run("return timeline.drawing.drawn")
     rows = shown.run("return timeline.lanes.reduce((n, lane) => n + lane.rows.length, 0)")
-    width = shown.canvas.size["width"]
     # What is drawn depends on the width, not on how many events there are.
-    assert 1000 < drawn["boxes"] <= rows * (width + 2)
-    before = drawn["frames"]
+    for width in (1000, 100):
+        shown.run("timeline.drawing.resize(arguments[0], 5000); timeline.drawing.draw(0)", width)
+        assert 20 * width < shown.run("return timeline.drawing.drawn.boxes") <= rows * (width + 2)
+    shown.run("resize()")
+    shown.settle()
+    before = shown.run("return timeline.drawing.drawn.frames")
     for _ in range(20):
         shown.press("+")
     assert shown.run("return timeline.drawing.drawn.frames") - before <= 20
