@@ -16,7 +16,7 @@ import trace_scenes
 from tools import environment
 from tools.timeline import findings, page, reader, spans
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver", allow_module_level=True)

@@ -3,6 +3,7 @@
 Opens in GTKWave and PulseView. For each wire `busy`; for each wire and key `waiting` (somebody is), `held`, `by_TASK` (the
 holder) and `queue` (how many wait). All but the queue are single bits, and the queue is a real, because sigrok before 0.6
 stops at the first value of a vector; and every name has the key's in it, because it shows no scopes.
+Read in full by GTKWave 3.3.118 (vcd2fst) and by libsigrok 0.5.2 (sigrok-cli -I vcd).
 """
 
 import re
