@@ -33,13 +33,12 @@ class Bus:
     _wire_hold = None  # the hold that keeps the wire
     _user = None  # the task whose awaited transfer runs
     _late = False  # the wire is given back when that has ended
+    _trace = None  # a Traced, where a Trace is kept: then every operation takes the slow way
     _events = ()  # what else this kind of bus counts
 
     def __init__(self, peripheral, name, close, max_waiters, trace):
         if peripheral is None:
             raise TypeError("%s: the first argument is a peripheral, or a function that makes one, not None" % name)
-        if trace is not None:
-            raise NotImplementedError("%s: trace= is not there yet; stats() is" % name)
         _serials[0] += 1
         self._serial = _serials[0]
         self.name = name
@@ -47,6 +46,10 @@ class Bus:
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None
+        if trace is not None:
+            from .traced import attach
+
+            attach(self, trace)
         self._renew()
         if callable(peripheral):
             self._factory = peripheral
@@ -54,7 +57,7 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if ONE_LOOP and not self._dirty:
+            if ONE_LOOP and not self._dirty and trace is None:
                 self._raw = self._backend
 
     def __getattr__(self, name):
@@ -77,7 +80,7 @@ class Bus:
             await self._make(timeout_ms)  # cancelled here: the making goes on
         if self._dirty:
             await self._clean_first(timeout_ms)  # cancelled here: still dirty
-        if self._raw is None and not self.debug:
+        if self._raw is None and not self.debug and self._trace is None:
             self._raw = self._backend
         if device is not None and not device._ready:
             await device._make_ready(timeout_ms)  # cancelled here: the set-up goes on

@@ -32,6 +32,7 @@ METHODS = (
     "_end_call",
     "_note_block",
     "_clean_now",
+    "_cleaned",
     "transaction",
     "script",
     "_call",
@@ -142,8 +143,7 @@ def _note_block(bus, device, start):
 
 def _clean_now(bus):
     """Clean without waiting; False if that takes more."""
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
     return True
 
 
@@ -284,8 +284,13 @@ def _idle_now(bus):
 
 
 async def _clean(bus):
+    bus._cleaned()
+
+
+def _cleaned(bus):
+    """Nothing is left on the wire."""
     bus._dirty = False
-    bus._raw = bus._backend
+    bus._raw = bus._backend if bus._trace is None else None
 
 
 def _refuse_wire_holder(bus, wanted):

@@ -73,6 +73,7 @@ class Entry(WaitQueue):
         self.table = table
         self._loop = table._loop
         self.holds = []
+        self._trace = table._trace
         self._limit = table._limit
         self._counts = table._counts
 
@@ -122,6 +123,8 @@ class LockTable:
     _all = None  # the AllHold in force
     _gate = None  # the line of hold_all and of what came after it; made by the first hold_all
     bus = None  # says how a key looks in messages
+    _trace = None  # a Traced, where a Trace is kept
+    _kind = KeyHold
 
     def __init__(self, name=None, max_waiters=None, tag=None):
         if tag is not None and not callable(tag):

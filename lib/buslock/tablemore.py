@@ -2,7 +2,7 @@
 
 from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
-from .table import Entry, KeyHold
+from .table import Entry
 from .tablestats import stats  # noqa: F401
 from .waitqueue import check_ms, wait
 
@@ -78,7 +78,7 @@ class ManyHold(Hold):
         try:
             for key in self.keys:
                 # The tag was applied already.
-                hold = KeyHold()
+                hold = self._table._kind()
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared

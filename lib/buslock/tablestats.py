@@ -8,6 +8,8 @@ _BUCKETS = 16
 def arrived(queue):
     """A task has just joined the line."""
     counts = queue._counts
+    if queue._trace is not None:
+        queue._trace.arrived(queue)
     counts["waits"] += 1
     n = len(queue._line)
     if n == 1 and queue.table is not None:
@@ -19,6 +21,8 @@ def arrived(queue):
 
 def gone(queue, waiter, start):
     """A task has left the line, one way or another."""
+    if queue._trace is not None:
+        queue._trace.gone(queue, waiter)
     counts = queue._counts
     if waiter.cancelled:
         event = "cancellations"

@@ -45,6 +45,7 @@ class WaitQueue:
     _since = None  # ticks of the last hand-over
     _counts = None  # a dict, where statistics are kept
     table = None  # the LockTable it belongs to
+    _trace = None  # a Traced, where a Trace is kept
 
     def _append(self, waiter):
         waiter.queue = self
@@ -58,6 +59,8 @@ class WaitQueue:
             return None
         waiter.granted = True
         self._since = ticks_ms()
+        if self._trace is not None:
+            self._trace.granted(self, waiter)
         return waiter
 
 

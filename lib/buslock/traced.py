@@ -1,0 +1,290 @@
+"""A bus that is traced: what its locks, its peripheral, its set-ups and its end tell the Trace. Loaded with `trace=`.
+
+The methods of this one bus are put in front of those of its class, so a bus without a trace is as before. Nothing here
+waits or raises: what happens, and in which order, is the same with a trace and without.
+"""
+
+from ._rt import DONE, current_task, given
+from .bus import Bus
+from .gate import AllHold
+from .lazy import Lazy
+from .lock import Lock
+from .lockhold import LockHold
+from .table import KeyHold, LockTable
+from .trace import (
+    ALL,
+    BLOCK,
+    BUS,
+    CANCEL,
+    CLOSE,
+    CLOSED,
+    END,
+    FAILED,
+    GRANT,
+    LAZY,
+    MAKING,
+    READY,
+    RECOVER,
+    RECOVERED,
+    REJECT,
+    RELEASE,
+    START,
+    TIMEOUT,
+    WAIT,
+    WIRE,
+)
+from .waitqueue import check_ms
+
+
+def attach(bus, trace):
+    """Called while the bus is being made."""
+    if not hasattr(trace, "record"):
+        raise TypeError("%s: trace is a Trace, not %r" % (bus.name, trace))
+    bus._trace = me = Traced(bus, trace)
+    wrap = bus._wrap
+    bus._renew = me.renew
+    bus._wrap = lambda peripheral: bus._recorded(wrap(peripheral))
+    bus._new_lazy = me.new_lazy
+    bus._call = me.call
+    bus.aclose = me.aclose
+
+
+def number_of(error):
+    """The errno of an exception; -1 where there is none."""
+    number = error.args[0] if isinstance(error, OSError) and error.args else -1
+    return number if type(number) is int and 0 < number < 1 << 30 else -1
+
+
+def size_of(wanted):
+    """Bytes of a transfer: a number of them, or a buffer; 0 for what the peripheral is going to refuse."""
+    try:
+        size = wanted if type(wanted) is int else len(wanted)
+    except TypeError:
+        return 0
+    return size if 0 <= size < 1 << 30 else 0
+
+
+class Traced:
+    """What one bus tells its trace."""
+
+    table = None
+
+    def __init__(self, bus, trace):
+        self.bus = bus
+        self.trace = trace
+
+    def tell(self, code, key=None, value=0):
+        """An event of the running task."""
+        self.trace.record(code, self.bus, key, current_task(), value)
+
+    # Transfers
+
+    def start(self, wanted):
+        self.trace.record(START + WIRE, self.bus, None, current_task(), size_of(wanted))
+
+    def end(self):
+        self.trace.record(END + WIRE, self.bus, None, current_task(), 0)
+
+    def failed(self, error):
+        self.trace.record(END + WIRE, self.bus, None, current_task(), number_of(error))
+
+    # Lines: called by waitqueue, tablestats and refusals
+
+    def waiting(self, queue, waiter, code, value, task):
+        """For a key, the whole table, or the wire: at the gate of a table its line is that of several."""
+        if queue.table is None:
+            self.trace.record(code + WIRE, self.bus, None, task, value)
+        elif waiter._key is None:
+            self.trace.record(code + ALL, self.bus, None, task, value)
+        else:
+            self.trace.record(code, self.bus, waiter._key, task, value)
+
+    def arrived(self, queue):
+        waiter = queue._line[-1]
+        self.waiting(queue, waiter, WAIT, len(queue._line) - 1, waiter.holder or waiter.task)
+
+    def granted(self, queue, waiter):
+        self.waiting(queue, waiter, GRANT, 0, waiter.holder or waiter.task)
+
+    def gone(self, queue, waiter):
+        if waiter.cancelled or waiter.error is not None:
+            self.waiting(queue, waiter, CANCEL, 0, waiter.holder or waiter.task)
+        elif not waiter.granted:
+            self.waiting(queue, waiter, TIMEOUT, 0, waiter.holder or waiter.task)
+
+    def rejected(self, queue, hold):
+        self.waiting(queue, hold, REJECT, 0, current_task())
+
+    # Locks
+
+    def renew(self):
+        """Locks that nobody holds. Holds of those before end here: what becomes of them later is not told."""
+        bus = self.bus
+        if self.table is not None:
+            for hold in self.table._holds():
+                self.trace.record(RELEASE + (ALL if hold._key is None else 0), bus, hold._key, hold._task, 0)
+            if bus._wire._holder is not None:
+                self.trace.record(RELEASE + WIRE, bus, None, bus._wire._holder, 0)
+        Bus._renew(bus)
+        self.table = table = bus._table
+        table._trace = self
+        table._kind = TracedKeyHold
+        table._ask = self.ask
+        table.hold = lambda key, timeout_ms=None, shared=False: key_hold(table, key, timeout_ms, shared)
+        table.hold_all = lambda timeout_ms=None: TracedAllHold(table, timeout_ms)
+        wire = TracedLock(bus._wire.name)
+        wire._counts = bus._wire._counts
+        wire._trace = self
+        wire.bus = bus
+        bus._wire = wire
+
+    def ask(self, hold):
+        queue = LockTable._ask(hold._table, hold)
+        if queue is None:
+            hold.task = hold._task
+            self.trace.record(GRANT, self.bus, hold._key, hold._task, 0)
+        return queue
+
+    # The bus
+
+    async def aclose(self, timeout_ms=None):
+        from .closing import aclose
+
+        self.tell(CLOSE + BUS)
+        try:
+            await aclose(self.bus, timeout_ms)  # cancelled there: still open
+        except BaseException as error:
+            self.tell(CLOSED + BUS, None, number_of(error))
+            raise
+        self.tell(CLOSED + BUS)
+
+    async def recovery(self, recover):
+        self.tell(RECOVER + BUS)
+        try:
+            await recover(self.bus)  # cancelled there: still dirty
+        except BaseException as error:
+            self.tell(RECOVERED + BUS, None, number_of(error))
+            raise
+        self.tell(RECOVERED + BUS)
+
+    def call(self, device, function, args):
+        from .busmore import _call
+
+        trace = self.trace
+        start = trace._now()
+        try:
+            return _call(self.bus, device, function, args)
+        finally:
+            took = (trace._now() - start) & trace._mask
+            self.tell(BLOCK, device._key, took // 1000 if trace.unit == "us" else took)
+
+    def new_lazy(self):
+        from .making import _new_lazy
+
+        _new_lazy(self.bus)
+        lazy = self.bus._lazy
+
+        def start():
+            self.tell(MAKING + LAZY)
+            Lazy._start(lazy)
+            if lazy._task is not None:
+                self.trace.call(lazy._task, lazy.name)
+
+        def end(state, outcome):
+            self.tell((FAILED if state == "failed" else READY) + LAZY)
+            Lazy._end(lazy, state, outcome)
+
+        lazy._start = start
+        lazy._end = end
+
+    async def set_up(self, device, session):
+        starter = device._starter
+        if starter is not None and starter._task is current_task():
+            self.trace.call(starter._task, starter.name)
+        self.tell(MAKING + LAZY, device)
+        try:
+            await device._setup(session)  # cancelled here: still due
+        except BaseException as error:
+            self.tell(FAILED + LAZY, device, number_of(error))
+            raise
+        self.tell(READY + LAZY, device)
+
+
+def key_hold(table, key, timeout_ms, shared):
+    """LockTable.hold()."""
+    hold = TracedKeyHold()
+    hold._table = table
+    hold._key = key
+    hold._task = given(hold)
+    hold._timeout = check_ms(timeout_ms)
+    hold.shared = bool(shared)
+    return hold
+
+
+class TracedKeyHold(KeyHold):
+    task = None  # the holder, also when the hold has ended
+
+    def __aenter__(self):
+        return self._enter()
+
+    def __aexit__(self, exc_type, exc, tb):
+        if self._task is not None:
+            self._task = None
+            self._drop()
+        return DONE
+
+    def _drop(self):
+        table = self._table
+        bus = table.bus
+        if bus._table is table:
+            table._trace.trace.record(RELEASE, bus, self._key, self.task, 0)
+        KeyHold._drop(self)
+
+
+class TracedAllHold(AllHold):
+    _key = None
+
+    async def _take(self):
+        await AllHold._take(self)
+        if not self.granted:
+            self.task = self._task
+            self._table._trace.tell(GRANT + ALL)
+
+    def _drop(self):
+        table = self._table
+        bus = table.bus
+        if bus._table is table:
+            table._trace.trace.record(RELEASE + ALL, bus, None, self.task, 0)
+        AllHold._drop(self)
+
+
+class TracedLock(Lock):
+    """The wire."""
+
+    def _take(self, holder, hold):
+        if not Lock._take(self, holder, hold):
+            return False
+        self._trace.trace.record(GRANT + WIRE, self.bus, None, holder, 0)
+        return True
+
+    def try_acquire(self):
+        if not Lock.try_acquire(self):
+            return False
+        self._trace.trace.record(GRANT + WIRE, self.bus, None, self._holder, 0)
+        return True
+
+    def hold(self, timeout_ms=None):
+        return TracedLockHold(self, timeout_ms)
+
+    def _pass_on(self, waiter=None):
+        bus = self.bus
+        if self._holder is not None and bus._wire is self:
+            self._trace.trace.record(RELEASE + WIRE, bus, None, self._holder, 0)
+        Lock._pass_on(self)
+
+    _give_back = _pass_on
+
+
+class TracedLockHold(LockHold):
+    def __aenter__(self):
+        return self._enter()
