@@ -136,6 +136,8 @@ def _note_block(bus, device, start):
     """The longest time for which a synchronous call has stopped the loop, and whose it was."""
     ms = ticks_diff_us(ticks_us(), start) // 1000
     counts = bus._table._counts
+    if ms > device._longest_ms:
+        device._longest_ms = ms
     if ms > counts.get("longest_call_ms", 0):
         counts["longest_call_ms"] = ms
         counts["longest_call_key"] = device._label()
@@ -182,14 +184,10 @@ def reset(bus):
 
 
 def stats(bus):
-    """A dict: that of the table, and the counters of the bus."""
-    stats = bus._table.stats()
-    for event in ("nacks", "errors", "retries", "recoveries") + bus._events:
-        stats[event] = bus._table._counts.get(event, 0)
-    stats["longest_call_ms"] = bus._table._counts.get("longest_call_ms", 0)
-    stats["longest_call_key"] = bus._table._counts.get("longest_call_key")
-    stats["wire_waits"] = bus._wire._counts.get("waits", 0)
-    return stats
+    """A dict: that of the table, and the counters of the bus. print() shows it as a table."""
+    from .stats import bus_stats
+
+    return bus_stats(bus)
 
 
 def _look(bus):

@@ -3,7 +3,6 @@
 from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
 from .table import Entry
-from .tablestats import stats  # noqa: F401
 from .waitqueue import check_ms, wait
 
 METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
@@ -53,6 +52,13 @@ def waiters(table, key):
         for waiter in table._gate._line:
             n += getattr(waiter, "_key", None) == key
     return n
+
+
+def stats(table):
+    """A dict of counters and worst values; print() shows it as a table."""
+    from .stats import table_stats
+
+    return table_stats(table)
 
 
 class ManyHold(Hold):

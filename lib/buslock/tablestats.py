@@ -1,19 +1,18 @@
-"""The statistics of a LockTable."""
+"""The statistics of a line: what is counted when a task waits. stats() makes a table of it."""
 
 from ._rt import ticks_diff, ticks_ms
-
-_BUCKETS = 16
 
 
 def arrived(queue):
     """A task has just joined the line."""
-    counts = queue._counts
     if queue._trace is not None:
         queue._trace.arrived(queue)
+    counts = queue._counts
     counts["waits"] += 1
     n = len(queue._line)
     if n == 1 and queue.table is not None:
         counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries))
+        queue._taken = ticks_ms() if queue._since is None else queue._since
     if n > counts["longest"]:
         counts["longest"] = n
         counts["longest_key"] = getattr(queue, "key", None)
@@ -24,11 +23,25 @@ def gone(queue, waiter, start):
     if queue._trace is not None:
         queue._trace.gone(queue, waiter)
     counts = queue._counts
+    now = ticks_ms()
+    waited = ticks_diff(now, start)
+    key = getattr(queue, "key", None)
+    if waited > counts.get("wait", 0):
+        counts["wait"] = waited
+        counts["wait_key"] = key
+    if key is not None and queue._taken is not None:
+        end = queue._since if waiter.granted else now
+        if ticks_diff(end, queue._taken) > counts.get("hold", 0):
+            counts["hold"] = ticks_diff(end, queue._taken)
+            counts["hold_key"] = key
+        if waiter.granted:
+            queue._taken = end  # by this one
+        if not queue._line:
+            queue._taken = None
     if waiter.cancelled:
         event = "cancellations"
     elif waiter.granted:
         event = 0  # a histogram: the number of bits of the milliseconds waited
-        waited = ticks_diff(ticks_ms(), start)
         while waited > 0:
             waited >>= 1
             event += 1
@@ -37,24 +50,3 @@ def gone(queue, waiter, start):
     else:
         return
     counts[event] = counts.get(event, 0) + 1
-
-
-def stats(table):
-    """A dict of counters. `wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on."""
-    count = table._counts.get
-    waits = [0] * _BUCKETS
-    for event in table._counts:
-        if isinstance(event, int):
-            waits[min(event, _BUCKETS - 1)] += table._counts[event]
-    return {
-        "entries": len(table._entries),
-        "peak_entries": max(count("peak", 0), len(table._entries)),
-        "waits": count("waits", 0),
-        "timeouts": count("timeouts", 0),
-        "cancellations": count("cancellations", 0),
-        "rejections": count("rejections", 0),
-        "stale_holders": count("stale", 0),
-        "longest_queue": count("longest", 0),
-        "longest_queue_key": count("longest_key"),
-        "wait_ms": waits,
-    }

@@ -44,6 +44,7 @@ class WaitQueue:
     _limit = None  # max_waiters
     _since = None  # ticks of the last hand-over
     _counts = None  # a dict, where statistics are kept
+    _taken = None  # ticks since which, as far as those in line can tell, it is held: of tablestats
     table = None  # the LockTable it belongs to
     _trace = None  # a Traced, where a Trace is kept
 
