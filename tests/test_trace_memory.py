@@ -75,6 +75,7 @@ async def _costs(trace):
 
 async def test_operations_of_a_traced_bus():
     """Each event of an operation allocates nothing: many allocate as much as the ring has room for."""
+
     class Deaf:
         """A trace that records nothing: what is left is what the way of a traced operation costs."""
 

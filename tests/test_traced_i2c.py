@@ -4,38 +4,11 @@ import asyncio
 
 from buslock import DeadlineExceeded, I2CBus, LockTimeout, NoAck, QueueFull, Trace, deadline, hold
 from buslock_sim import Multiplexer
-from i2c_rig import NOBODY, PORTS, A, B, Counter, Rig, cancel, outcome, rigs, sleep, use_key, use_wire
-from support import clock
+from i2c_rig import NOBODY, PORTS, A, B, Counter, cancel, outcome, rigs, sleep, use_key, use_wire
 from support.turns import gather_all, raises_async, turns
-from trace_rig import Dump, events
+from trace_rig import Dump, events, told, traced, transfer, used
 
 CLOCK = "virtual"
-
-
-def traced(**arguments):
-    """A rig with a trace of which the first event is to come; the running task is "main"."""
-    trace = Trace()
-    trace._now = clock.now_us
-    trace.name("main")
-    return trace, Rig(trace=trace, name="i2c0", **arguments)
-
-
-def told(trace, *kinds):
-    """The events since the last call."""
-    found = events(trace, *kinds)
-    trace.clear()
-    return found
-
-
-def transfer(length, task="main", error=0):
-    """The wire, taken for one transfer."""
-    wire = "i2c0 wire " + task
-    return ["grant " + wire, "start %s %d" % (wire, length), "end %s %d" % (wire, error), "release " + wire]
-
-
-def used(length, task="main", key="i2c0/0x10", error=0):
-    """An operation with key and wire that waits for nobody."""
-    return ["grant %s %s" % (key, task)] + transfer(length, task, error) + ["release %s %s" % (key, task)]
 
 
 async def test_operations():

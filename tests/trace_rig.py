@@ -1,6 +1,10 @@
-"""A small, obvious parser of a trace's dump: what the tests look at."""
+"""A small, obvious parser of a trace's dump, and what an operation of an I2C bus tells: what the tests look at."""
 
 import io
+
+from buslock import Trace
+from i2c_rig import Rig
+from support import clock
 
 
 class Dump:
@@ -59,3 +63,31 @@ class Dump:
 
 def events(trace, *kinds):
     return Dump(trace).short(*kinds)
+
+
+def traced(kind=Rig, **arguments):
+    """A rig with a trace of which the first event is to come; the running task is "main"."""
+    trace = Trace()
+    trace._now = clock.now_us
+    trace.name("main")
+    if kind is Rig:
+        arguments["name"] = "i2c0"
+    return trace, kind(trace=trace, **arguments)
+
+
+def told(trace, *kinds):
+    """The events since the last call."""
+    found = events(trace, *kinds)
+    trace.clear()
+    return found
+
+
+def transfer(length, task="main", error=0):
+    """The wire, taken for one transfer."""
+    wire = "i2c0 wire " + task
+    return ["grant " + wire, "start %s %d" % (wire, length), "end %s %d" % (wire, error), "release " + wire]
+
+
+def used(length, task="main", key="i2c0/0x10", error=0):
+    """An operation with key and wire that waits for nobody."""
+    return ["grant %s %s" % (key, task)] + transfer(length, task, error) + ["release %s %s" % (key, task)]

@@ -68,6 +68,7 @@ class Traced:
     """What one bus tells its trace."""
 
     table = None
+    exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
 
     def __init__(self, bus, trace):
         self.bus = bus
