@@ -124,7 +124,6 @@ class LockTable:
     _gate = None  # the line of hold_all and of what came after it; made by the first hold_all
     bus = None  # says how a key looks in messages
     _trace = None  # a Traced, where a Trace is kept
-    _kind = KeyHold
 
     def __init__(self, name=None, max_waiters=None, tag=None):
         if tag is not None and not callable(tag):

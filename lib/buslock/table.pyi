@@ -24,6 +24,7 @@ class Entry(WaitQueue):
 class LockTable:
     name: str
     bus: Any  # the bus whose table it is
+    _trace: Any
     def __init__(
         self,
         name: str | None = None,

@@ -2,7 +2,7 @@
 
 from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
-from .table import Entry
+from .table import Entry, KeyHold
 from .waitqueue import check_ms, wait
 
 METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
@@ -81,10 +81,12 @@ class ManyHold(Hold):
 
     async def _take(self):
         start = ticks_ms()
+        trace = self._table._trace
+        kind = KeyHold if trace is None else trace.kind
         try:
             for key in self.keys:
                 # The tag was applied already.
-                hold = self._table._kind()
+                hold = kind()
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared

@@ -71,6 +71,7 @@ class Traced:
     exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
 
     def __init__(self, bus, trace):
+        self.kind = TracedKeyHold
         self.bus = bus
         self.trace = trace
 
@@ -129,7 +130,6 @@ class Traced:
         Bus._renew(bus)
         self.table = table = bus._table
         table._trace = self
-        table._kind = TracedKeyHold
         table._ask = self.ask
         table.hold = lambda key, timeout_ms=None, shared=False: key_hold(table, key, timeout_ms, shared)
         table.hold_all = lambda timeout_ms=None: TracedAllHold(table, timeout_ms)

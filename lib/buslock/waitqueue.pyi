@@ -20,6 +20,8 @@ class WaitQueue:
     _limit: int | None
     _since: int | None
     _counts: dict[Any, Any] | None
+    _taken: int | None
+    _trace: Any
     _loop: Any
     def _label(self) -> str: ...
     def _holders(self) -> Iterable[Any]: ...
