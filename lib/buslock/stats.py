@@ -77,7 +77,7 @@ def table_stats(table):
 
 def bus_stats(bus):
     """`longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
-    each device that was called."""
+    each device that was called. `wire_longest_wait_key`: the device with whose hold the wire was taken then."""
     table = bus._table
     rows = table_rows(table)
     count = table._counts.get
@@ -87,8 +87,12 @@ def bus_stats(bus):
     rows.append(("longest_call_ms", count("longest_call_ms", 0)))
     rows.append(("longest_call_key", count("longest_call_key")))
     rows.append(("longest_calls_ms", calls))
-    rows.append(("wire_waits", bus._wire._counts.get("waits", 0)))
-    rows.append(("wire_longest_wait_ms", bus._wire._counts.get("wait", 0)))
+    count = bus._wire._counts.get
+    rows.append(("wire_waits", count("waits", 0)))
+    rows.append(("wire_timeouts", count("timeouts", 0)))
+    rows.append(("wire_longest_queue", count("longest", 0)))
+    rows.append(("wire_longest_wait_ms", count("wait", 0)))
+    rows.append(("wire_longest_wait_key", count("wait_key")))
     return Stats(bus.name, table._label, rows)
 
 

@@ -13,6 +13,10 @@ def arrived(queue):
     if n == 1 and queue.table is not None:
         counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries))
         queue._taken = ticks_ms() if queue._since is None else queue._since
+    elif queue.table is None:  # the wire: behind whose hold of it is this one?
+        hold = queue.bus._wire_hold
+        if hold is not None and hold._devices is not None:
+            queue._line[-1].behind = hold._devices[0]._key
     if n > counts["longest"]:
         counts["longest"] = n
         counts["longest_key"] = getattr(queue, "key", None)
@@ -25,11 +29,11 @@ def gone(queue, waiter, start):
     counts = queue._counts
     now = ticks_ms()
     waited = ticks_diff(now, start)
-    key = getattr(queue, "key", None)
+    key = waiter.behind if queue.table is None else getattr(queue, "key", None)
     if waited > counts.get("wait", 0):
         counts["wait"] = waited
         counts["wait_key"] = key
-    if key is not None and queue._taken is not None:
+    if key is not None and queue._taken is not None:  # of a key's line
         end = queue._since if waiter.granted else now
         if ticks_diff(end, queue._taken) > counts.get("hold", 0):
             counts["hold"] = ticks_diff(end, queue._taken)

@@ -24,6 +24,7 @@ class Waiter:
     cancelled = False
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
+    behind = None  # of the wire: the key of the device with whose hold it was taken
 
     def remove(self, task):
         """Called by Task.cancel(). The task leaves the line by itself when it runs; until then wake() refuses it."""

@@ -10,6 +10,7 @@ class Waiter:
     error: BaseException | None
     cancelled: bool
     holder: Any
+    behind: Any
     task: Any
     queue: WaitQueue
     def remove(self, task: object) -> None: ...
