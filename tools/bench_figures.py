@@ -126,12 +126,13 @@ SECTIONS: dict[str, list[Row]] = {
         Row("transfers.uart.exchange", "us", "us of a UART exchange more than polled", less="transfers.uart.raw"),
     ],
     "traces": [
-        Row("traces.traced", "ratio", "read_register with a trace / without, a peripheral that does nothing"),
-        Row("traces.deaf", "ratio", "    of which its longer way, nothing recorded"),
-        Row("traces.record", "us", "us of one event, of which a read has six", less="traces.loop"),
-        Row("traces.record", "bytes", "bytes of one event", _all(0, MEMORY)),
+        Row("traces.traced", "ratio", "read_register with a trace / without, of nothing"),
+        Row("traces.limited_traced", "ratio", "    with timeout_ms, so that key and wire are taken"),
+        Row("traces.traced", "us", "us more for its two records", less="traces.read"),
+        Row("traces.record", "us", "us of one record by itself", less="traces.loop"),
+        Row("traces.record", "bytes", "bytes of one record", _all(0, MEMORY)),
         Row("traces.traced", "bytes", "bytes of read_register with a trace"),
-        Row("traces.traced", "bytes", "    of which for its events", _all(0, MEMORY), less="traces.deaf"),
+        Row("traces.traced", "bytes", "    of which for its records", _all(0, MEMORY), less="traces.deaf"),
         Row("traces.read", "bytes", "bytes without"),
     ],
     "lost locks": [

@@ -33,7 +33,7 @@ class Bus:
     _wire_hold = None  # the hold that keeps the wire
     _user = None  # the task whose awaited transfer runs
     _late = False  # the wire is given back when that has ended
-    _trace = None  # a Traced, where a Trace is kept: then every operation takes the slow way
+    _trace = None  # a Traced, where a Trace is kept
     _events = ()  # what else this kind of bus counts
 
     def __init__(self, peripheral, name, close, max_waiters, trace):
@@ -57,7 +57,7 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if ONE_LOOP and not self._dirty and trace is None:
+            if ONE_LOOP and not self._dirty:
                 self._raw = self._backend
 
     def __getattr__(self, name):
@@ -80,7 +80,7 @@ class Bus:
             await self._make(timeout_ms)  # cancelled here: the making goes on
         if self._dirty:
             await self._clean_first(timeout_ms)  # cancelled here: still dirty
-        if self._raw is None and not self.debug and self._trace is None:
+        if self._raw is None and not self.debug:
             self._raw = self._backend
         if device is not None and not device._ready:
             await device._make_ready(timeout_ms)  # cancelled here: the set-up goes on

@@ -288,7 +288,7 @@ async def _clean(bus):
 def _cleaned(bus):
     """Nothing is left on the wire."""
     bus._dirty = False
-    bus._raw = bus._backend if bus._trace is None else None
+    bus._raw = bus._backend
 
 
 def _refuse_wire_holder(bus, wanted):

@@ -82,7 +82,7 @@ class ManyHold(Hold):
     async def _take(self):
         start = ticks_ms()
         trace = self._table._trace
-        kind = KeyHold if trace is None else trace.kind
+        kind = KeyHold if trace is None else trace.hold_kind
         try:
             for key in self.keys:
                 # The tag was applied already.

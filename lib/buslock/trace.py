@@ -20,13 +20,19 @@ RECOVER, RECOVERED, MAKING, READY, FAILED, CLOSE, CLOSED, BLOCK, MARK = range(12
 # What the event is about is added to it; for KEY that is nothing.
 KINDS = ("key", "wire", "all", "lazy", "bus", "mark")
 WIRE, ALL, LAZY, BUS, NOTE = range(32, 192, 32)
+# An operation that nobody hinders takes neither key nor wire. What it does is told as if it had, from one record: at its
+# START or SELECT the grants of both, or of the wire alone where the key is a hold's, and at its END or DESELECT the releases.
+QUICK = 192
+QUICK_WIRE = 224
 
 _VALUED = (WAIT, START, END, RECOVERED, BLOCK)  # others show their value only where it is not 0
 _PATIENCE = 1000  # ms without a byte taken, after which a stream counts as broken
 
 
 class Trace:
-    """A ring of the last `capacity` events, of which each takes 21 bytes on a board (33 on 64 bits).
+    """A ring of the last `capacity` records, of which each takes 21 bytes on a board (33 on 64 bits).
+
+    A record is an event, but for an operation that nobody hinders: its grants and releases come with start and end.
 
     Give it to buses: `I2CBus(..., trace=trace)`; several may share it. `unit` of its times is "us", or "ms" where the
     port has no finer clock. A pause of more than `wrap` of them (18 minutes of us) looks shorter than it was.
@@ -114,13 +120,13 @@ class Trace:
     def _lines(self):
         """The dump, line by line: a header, events, and what they are about before it is first used."""
         n = len(self)
-        mask = self._mask
         at = self._at - n
         before = self._times[at % self.capacity] if n else 0
+        events = sum([len(_parts(self._codes[i % self.capacity])) for i in range(at, at + n)])
         yield "~buslock-trace 1 unit=%s wrap=%d events=%d lost=%d at=%d" % (
             self.unit,
             self.wrap,
-            n,
+            events,
             self._count - n,
             before,
         )
@@ -130,19 +136,13 @@ class Trace:
         names = set()
         for i in range(at, at + n):
             i %= self.capacity
-            bus, key, task = self._buses[i], self._keys[i], self._tasks[i]
-            kind = self._codes[i] // 32
-            b = 0
+            bus, task = self._buses[i], self._tasks[i]
+            b = t = 0
             if bus is not None:
                 b = buses.get(id(bus))
                 if b is None:
                     b = buses[id(bus)] = len(buses) + 1
                     yield "~B%d %s" % (b, _plain(bus.name))
-            k = keys.get((kind, b, key))
-            if k is None:
-                k = keys[(kind, b, key)] = len(keys) + 1
-                yield "~K%d B%d %s %s" % (k, b, KINDS[kind], _plain(_text(kind, bus, key)))
-            t = 0
             if task is not None and task is not OUTSIDE:
                 t = tasks.get(id(task))
                 if t is None:
@@ -154,12 +154,31 @@ class Trace:
                         shown = "%s#%d" % (name, count)
                     names.add(shown)
                     yield "~T%d %s" % (t, shown)
-            code = self._codes[i] % 32
-            value = self._values[i]
-            line = "~+%d %s K%d T%d" % ((self._times[i] - before) & mask, EVENTS[code], k, t)
-            yield line + " %d" % value if value or code in _VALUED else line
-            before = self._times[i]
-        yield "~end %d" % n
+            for event, kind in _parts(self._codes[i]):
+                key = None if kind == 1 else self._keys[i]
+                k = keys.get((kind, b, key))
+                if k is None:
+                    k = keys[(kind, b, key)] = len(keys) + 1
+                    yield "~K%d B%d %s %s" % (k, b, KINDS[kind], _plain(_text(kind, bus, key)))
+                line = "~+%d %s K%d T%d" % ((self._times[i] - before) & self._mask, EVENTS[event], k, t)
+                if event in _VALUED or self._values[i] and event not in (GRANT, RELEASE):
+                    line += " %d" % self._values[i]
+                yield line
+                before = self._times[i]
+        yield "~end %d" % events
+
+
+def _parts(code):
+    """The events of a record, each with its kind."""
+    event, kind = code % 32, code // 32
+    if kind < 6:
+        return ((event, kind),)
+    mine = (event, 1 if event in (START, END) else 0)
+    if event in (START, SELECT):
+        parts = ((GRANT, 0), (GRANT, 1), mine)
+        return parts if kind == 6 else parts[1:]
+    parts = (mine, (RELEASE, 1), (RELEASE, 0))
+    return parts if kind == 6 else parts[:-1]
 
 
 def _text(kind, bus, key):

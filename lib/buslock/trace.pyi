@@ -28,9 +28,13 @@ ALL: Final[int]
 LAZY: Final[int]
 BUS: Final[int]
 NOTE: Final[int]
+QUICK: Final[int]
+QUICK_WIRE: Final[int]
 
 class Trace:
-    """A ring of the last `capacity` events, of which each takes 21 bytes on a board (33 on 64 bits).
+    """A ring of the last `capacity` records, of which each takes 21 bytes on a board (33 on 64 bits).
+
+    A record is an event, but for an operation that nobody hinders: its grants and releases come with start and end.
 
     Give it to buses: `I2CBus(..., trace=trace)`; several may share it. `unit` of its times is "us", or "ms" where the
     port has no finer clock. A pause of more than `wrap` of them (18 minutes of us) looks shorter than it was.

@@ -18,16 +18,20 @@ from .trace import (
     CANCEL,
     CLOSE,
     CLOSED,
+    DESELECT,
     END,
     FAILED,
     GRANT,
     LAZY,
     MAKING,
+    QUICK,
+    QUICK_WIRE,
     READY,
     RECOVER,
     RECOVERED,
     REJECT,
     RELEASE,
+    SELECT,
     START,
     TIMEOUT,
     WAIT,
@@ -68,10 +72,13 @@ class Traced:
     """What one bus tells its trace."""
 
     table = None
+    kind = WIRE  # of the transfer that runs
+    key = None
+    selected = 0  # the code of the selection that is in force
     exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
 
     def __init__(self, bus, trace):
-        self.kind = TracedKeyHold
+        self.hold_kind = TracedKeyHold
         self.bus = bus
         self.trace = trace
 
@@ -81,14 +88,41 @@ class Traced:
 
     # Transfers
 
-    def start(self, wanted):
-        self.trace.record(START + WIRE, self.bus, None, current_task(), size_of(wanted))
+    def start(self, wanted, key=None):
+        """`key` is that of the device, if it may be an operation that has taken nothing."""
+        bus = self.bus
+        if bus._wire._holder is not None or self.selected:
+            self.kind = WIRE
+            key = None
+        elif key is None or key in bus._table._entries or bus._table._all is not None:
+            self.kind = QUICK_WIRE
+            key = None
+        else:
+            self.kind = QUICK
+        self.key = key
+        self.trace.record(START + self.kind, bus, key, current_task(), size_of(wanted))
 
-    def end(self):
-        self.trace.record(END + WIRE, self.bus, None, current_task(), 0)
+    def end(self, value=0):
+        self.trace.record(END + self.kind, self.bus, self.key, current_task(), value)
+        self.kind = WIRE  # also of one that begins before a reset and ends after it
+        self.key = None
 
     def failed(self, error):
-        self.trace.record(END + WIRE, self.bus, None, current_task(), number_of(error))
+        self.end(number_of(error))
+
+    def select(self, key):
+        bus = self.bus
+        if bus._wire._holder is not None:
+            self.selected = SELECT
+        elif key in bus._table._entries or bus._table._all is not None:
+            self.selected = SELECT + QUICK_WIRE
+        else:
+            self.selected = SELECT + QUICK
+        self.tell(self.selected, key)
+
+    def deselect(self, key):
+        self.tell(self.selected - SELECT + DESELECT, key)
+        self.selected = 0
 
     # Lines: called by waitqueue, tablestats and refusals
 

@@ -12,7 +12,16 @@ def recorded(trace, i2c):
 class Recorded:
     def __init__(self, trace, i2c):
         self._trace = trace
+        self._bus = trace.bus
         self.i2c = i2c
+
+    def _key(self, addr):
+        """Of the device with that address, if its operations may take the fast way: of those it is not known whose."""
+        bus = self._bus
+        device = None if bus._channel is None else bus._channel._devices.get(addr)
+        if device is None:
+            device = bus._devices.get(addr)
+        return device._key if device is not None and device._plain else None
 
     def __getattr__(self, name):
         return getattr(self.i2c, name)
@@ -32,7 +41,7 @@ class RecordedI2C(Recorded):
     """machine.I2C."""
 
     def readfrom_mem(self, addr, reg, nbytes, addrsize=8):
-        self._trace.start(nbytes)
+        self._trace.start(nbytes, self._key(addr))
         try:
             if addrsize == 8:
                 result = self.i2c.readfrom_mem(addr, reg, nbytes)
@@ -45,7 +54,7 @@ class RecordedI2C(Recorded):
         return result
 
     def readfrom_mem_into(self, addr, reg, buf, addrsize=8):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             if addrsize == 8:
                 self.i2c.readfrom_mem_into(addr, reg, buf)
@@ -57,7 +66,7 @@ class RecordedI2C(Recorded):
         self._trace.end()
 
     def writeto_mem(self, addr, reg, buf, addrsize=8):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             if addrsize == 8:
                 self.i2c.writeto_mem(addr, reg, buf)
@@ -69,7 +78,7 @@ class RecordedI2C(Recorded):
         self._trace.end()
 
     def readfrom(self, addr, nbytes):
-        self._trace.start(nbytes)
+        self._trace.start(nbytes, self._key(addr))
         try:
             result = self.i2c.readfrom(addr, nbytes)
         except BaseException as error:
@@ -79,7 +88,7 @@ class RecordedI2C(Recorded):
         return result
 
     def readfrom_into(self, addr, buf):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             self.i2c.readfrom_into(addr, buf)
         except BaseException as error:
@@ -88,7 +97,7 @@ class RecordedI2C(Recorded):
         self._trace.end()
 
     def writeto(self, addr, buf, stop=True):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             acks = self.i2c.writeto(addr, buf) if stop else self.i2c.writeto(addr, buf, False)
         except BaseException as error:
@@ -101,7 +110,7 @@ class RecordedI2C(Recorded):
         size = 0
         for buf in vector:
             size += len(buf)
-        self._trace.start(size)
+        self._trace.start(size, self._key(addr))
         try:
             acks = self.i2c.writevto(addr, vector)
         except BaseException as error:
@@ -115,7 +124,7 @@ class RecordedBusio(Recorded):
     """busio.I2C, with the arguments that BusioI2C gives it."""
 
     def writeto(self, addr, buf):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             self.i2c.writeto(addr, buf)
         except BaseException as error:
@@ -124,7 +133,7 @@ class RecordedBusio(Recorded):
         self._trace.end()
 
     def readfrom_into(self, addr, buf):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key(addr))
         try:
             self.i2c.readfrom_into(addr, buf)
         except BaseException as error:
@@ -133,7 +142,7 @@ class RecordedBusio(Recorded):
         self._trace.end()
 
     def writeto_then_readfrom(self, addr, out, buf):
-        self._trace.start(len(out) + len(buf))
+        self._trace.start(len(out) + len(buf), self._key(addr))
         try:
             self.i2c.writeto_then_readfrom(addr, out, buf)
         except BaseException as error:

@@ -1,8 +1,5 @@
 """An SPI peripheral that tells a trace of its transfers, and chip selects that tell it of theirs."""
 
-from .trace import DESELECT, SELECT
-
-
 def recorded(bus, spi):
     """What stands in the place of the back end. The locks of busio and async_spi are no transfers: below those."""
     kind = RecordedAwaited if bus._awaits else RecordedSPI
@@ -27,10 +24,10 @@ def traced_cs(trace, device):
         if level == active:
             if not selected:
                 selected = True
-                trace.tell(SELECT, key)
+                trace.select(key)
         elif selected:
             selected = False
-            trace.tell(DESELECT, key)
+            trace.deselect(key)
         return None
 
     return drive
