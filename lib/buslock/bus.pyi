@@ -54,4 +54,4 @@ class Bus:
         the wire is cleaned and set-ups are run again before the next use."""
 
     def stats(self) -> dict[str, Any]:
-        """A dict: that of the table, and the counters of the bus."""
+        """A dict: that of the table, and the counters of the bus. print() shows it as a table."""

@@ -6,10 +6,7 @@ waits or raises: what happens, and in which order, is the same with a trace and 
 
 from ._rt import DONE, current_task, given
 from .bus import Bus
-from .gate import AllHold
-from .lazy import Lazy
 from .lock import Lock
-from .lockhold import LockHold
 from .table import KeyHold, LockTable
 from .trace import (
     ALL,
@@ -166,7 +163,7 @@ class Traced:
         table._trace = self
         table._ask = self.ask
         table.hold = lambda key, timeout_ms=None, shared=False: key_hold(table, key, timeout_ms, shared)
-        table.hold_all = lambda timeout_ms=None: TracedAllHold(table, timeout_ms)
+        table.hold_all = lambda timeout_ms=None: hold_all(table, timeout_ms)
         wire = TracedLock(bus._wire.name)
         wire._counts = bus._wire._counts
         wire._trace = self
@@ -214,6 +211,7 @@ class Traced:
             self.tell(BLOCK, device._key, took // 1000 if trace.unit == "us" else took)
 
     def new_lazy(self):
+        from .lazy import Lazy
         from .making import _new_lazy
 
         _new_lazy(self.bus)
@@ -243,6 +241,12 @@ class Traced:
             self.tell(FAILED + LAZY, device, number_of(error))
             raise
         self.tell(READY + LAZY, device)
+
+
+def hold_all(table, timeout_ms):
+    from .tracedholds import TracedAllHold
+
+    return TracedAllHold(table, timeout_ms)
 
 
 def key_hold(table, key, timeout_ms, shared):
@@ -276,23 +280,6 @@ class TracedKeyHold(KeyHold):
         KeyHold._drop(self)
 
 
-class TracedAllHold(AllHold):
-    _key = None
-
-    async def _take(self):
-        await AllHold._take(self)
-        if not self.granted:
-            self.task = self._task
-            self._table._trace.tell(GRANT + ALL)
-
-    def _drop(self):
-        table = self._table
-        bus = table.bus
-        if bus._table is table:
-            table._trace.trace.record(RELEASE + ALL, bus, None, self.task, 0)
-        AllHold._drop(self)
-
-
 class TracedLock(Lock):
     """The wire."""
 
@@ -309,6 +296,8 @@ class TracedLock(Lock):
         return True
 
     def hold(self, timeout_ms=None):
+        from .tracedholds import TracedLockHold
+
         return TracedLockHold(self, timeout_ms)
 
     def _pass_on(self, waiter=None):
@@ -318,8 +307,3 @@ class TracedLock(Lock):
         Lock._pass_on(self)
 
     _give_back = _pass_on
-
-
-class TracedLockHold(LockHold):
-    def __aenter__(self):
-        return self._enter()
