@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import SPIBus, Trace, TransferError
-from buslock_sim import SPI, SpiWire
+from buslock_sim import SPI, Pin, SpiWire
 from spi_rig import BUSIO, PORTS, SYNC, Echo, Rig, cancel, drive, sleep, use_wire
 from support.turns import gather_all, raises_async, turns
 from trace_rig import Dump, events, told, traced
@@ -186,6 +186,42 @@ async def test_a_device_alone():
     assert found[:2] == ["making", "ready"]
     assert found[-6:] == ["grant", "grant"] + TRANSFER + ["release", "release"]
     await bus.aclose()
+
+
+class Stubborn:
+    """A chip select that cannot be driven idle while `fails`."""
+
+    OUT = 1
+
+    def __init__(self, pin):
+        self.pin = pin
+        self.fails = False
+
+    def init(self, mode, value=0):
+        self.pin.init(self.pin.OUT, value=value)
+
+    def __call__(self, *level):
+        if self.fails and level == (1,):
+            raise OSError(5, "stuck")
+        return self.pin(*level)
+
+
+async def test_a_chip_select_that_fails():
+    """The section is over; that it is driven idle later is no event of its own."""
+    trace = Trace()
+    wire = SpiWire()
+    wire.attach("a", Echo(1))
+    bus = SPIBus(SPI(wire), name="spi1", trace=trace)
+    pin = Stubborn(Pin(wire.line("a")))
+    device = bus.device(pin)
+    await device.write(b"x")
+    told(trace)
+    pin.fails = True
+    await raises_async(TransferError, device.write(b"x"))
+    pin.fails = False
+    assert shape(told(trace)) == OPERATION
+    await device.write(b"x")
+    assert shape(told(trace)) == ["grant", "release"] + OPERATION  # cleaned, with the wire
 
 
 async def test_the_wire_for_a_driver():

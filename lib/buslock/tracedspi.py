@@ -20,14 +20,18 @@ def traced_cs(trace, device):
         nonlocal selected
         if level is None:
             return cs()
-        cs(level)
         if level == active:
+            cs(level)
             if not selected:
                 selected = True
                 trace.select(key)
-        elif selected:
-            selected = False
-            trace.deselect(key)
+            return None
+        try:
+            cs(level)
+        finally:  # where it fails the section is over all the same
+            if selected:
+                selected = False
+                trace.deselect(key)
         return None
 
     return drive
