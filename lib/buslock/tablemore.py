@@ -82,15 +82,14 @@ class ManyHold(Hold):
     async def _take(self):
         start = ticks_ms()
         trace = self._table._trace
-        kind = KeyHold if trace is None else trace.hold_kind
         try:
             for key in self.keys:
                 # The tag was applied already.
-                hold = kind()
+                hold = KeyHold() if trace is None else trace.key_hold()
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared
-                queue = self._table._ask(hold)
+                queue = self._table._ask(hold) if trace is None else trace.ask(hold)
                 if queue is not None:
                     # Cancelled here: the keys taken so far are given back below.
                     await wait(queue, hold, current_task(), left_of(self._timeout, start))

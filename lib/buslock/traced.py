@@ -4,7 +4,7 @@ The methods of this one bus are put in front of those of its class, so a bus wit
 waits or raises: what happens, and in which order, is the same with a trace and without.
 """
 
-from ._rt import DONE, current_task, given
+from ._rt import DONE, Given, current_task, given
 from .bus import Bus
 from .lock import Lock
 from .table import KeyHold, LockTable
@@ -34,7 +34,7 @@ from .trace import (
     WAIT,
     WIRE,
 )
-from .waitqueue import check_ms
+from .waitqueue import check_ms, wait
 
 
 def attach(bus, trace):
@@ -65,6 +65,34 @@ def size_of(wanted):
     return size if 0 <= size < 1 << 30 else 0
 
 
+class TracedKeyHold(KeyHold):
+    task = None  # the holder, also when the hold has ended
+
+    def __aenter__(self):
+        return self._enter()
+
+    def _enter(self):
+        given = self._task
+        if not isinstance(given, Given):
+            self._refuse()
+        self._task = None
+        queue = self._table._trace.ask(self)
+        return given if queue is None else wait(queue, self, current_task(), self._timeout)
+
+    def __aexit__(self, exc_type, exc, tb):
+        if self._task is not None:
+            self._task = None
+            self._drop()
+        return DONE
+
+    def _drop(self):
+        table = self._table
+        bus = table.bus
+        if bus._table is table:
+            table._trace.trace.record(RELEASE, bus, self._key, self.task, 0)
+        KeyHold._drop(self)
+
+
 class Traced:
     """What one bus tells its trace."""
 
@@ -75,7 +103,6 @@ class Traced:
     exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
 
     def __init__(self, bus, trace):
-        self.hold_kind = TracedKeyHold
         self.bus = bus
         self.trace = trace
 
@@ -161,7 +188,6 @@ class Traced:
         Bus._renew(bus)
         self.table = table = bus._table
         table._trace = self
-        table._ask = self.ask
         table.hold = lambda key, timeout_ms=None, shared=False: key_hold(table, key, timeout_ms, shared)
         table.hold_all = lambda timeout_ms=None: hold_all(table, timeout_ms)
         wire = TracedLock(bus._wire.name)
@@ -170,11 +196,15 @@ class Traced:
         wire.bus = bus
         bus._wire = wire
 
+    key_hold = TracedKeyHold
+
     def ask(self, hold):
+        """LockTable._ask()."""
         queue = LockTable._ask(hold._table, hold)
         if queue is None:
             hold.task = hold._task
-            self.trace.record(GRANT, self.bus, hold._key, hold._task, 0)
+            if hold._table is self.table:  # else that of before a reset
+                self.trace.record(GRANT, self.bus, hold._key, hold._task, 0)
         return queue
 
     # The bus
@@ -258,26 +288,6 @@ def key_hold(table, key, timeout_ms, shared):
     hold._timeout = check_ms(timeout_ms)
     hold.shared = bool(shared)
     return hold
-
-
-class TracedKeyHold(KeyHold):
-    task = None  # the holder, also when the hold has ended
-
-    def __aenter__(self):
-        return self._enter()
-
-    def __aexit__(self, exc_type, exc, tb):
-        if self._task is not None:
-            self._task = None
-            self._drop()
-        return DONE
-
-    def _drop(self):
-        table = self._table
-        bus = table.bus
-        if bus._table is table:
-            table._trace.trace.record(RELEASE, bus, self._key, self.task, 0)
-        KeyHold._drop(self)
 
 
 class TracedLock(Lock):
