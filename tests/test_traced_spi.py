@@ -185,6 +185,9 @@ async def test_a_device_alone():
     found = shape(events(trace))
     assert found[:2] == ["making", "ready"]
     assert found[-6:] == ["grant", "grant"] + TRANSFER + ["release", "release"]
+    told(trace)
+    await bus.device(None).write(b"x")
+    assert shape(told(trace)) == ["grant", "grant"] + TRANSFER + ["release", "release"]
     await bus.aclose()
 
 

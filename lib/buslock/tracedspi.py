@@ -49,8 +49,12 @@ class Recorded:
 class RecordedSPI(Recorded):
     """machine.SPI and busio.SPI. Their last argument has two names: it is given on if it was given."""
 
+    def _key(self):
+        """Of a device without a chip select: with others, their chip select tells whose turn it is."""
+        return "alone" if "alone" in self._trace.bus._devices else None
+
     def write(self, buf):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key())
         try:
             self.spi.write(buf)
         except BaseException as error:
@@ -59,7 +63,7 @@ class RecordedSPI(Recorded):
         self._trace.end()
 
     def read(self, nbytes, write=0):
-        self._trace.start(nbytes)
+        self._trace.start(nbytes, self._key())
         try:
             result = self.spi.read(nbytes, write)
         except BaseException as error:
@@ -69,7 +73,7 @@ class RecordedSPI(Recorded):
         return result
 
     def readinto(self, buf, write=0, write_value=None):
-        self._trace.start(buf)
+        self._trace.start(buf, self._key())
         try:
             if write_value is None:
                 self.spi.readinto(buf, write)
@@ -81,7 +85,7 @@ class RecordedSPI(Recorded):
         self._trace.end()
 
     def write_readinto(self, out, into):
-        self._trace.start(out)
+        self._trace.start(out, self._key())
         try:
             self.spi.write_readinto(out, into)
         except BaseException as error:
