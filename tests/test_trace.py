@@ -109,7 +109,7 @@ def test_milliseconds():
 def test_ticks_are_small():
     """What a clock of 62 or more bits gives is cut before it is kept."""
     trace = Trace()
-    Ticks(trace, (1 << 80) + 7)
+    Ticks(trace, (1 << 80) + (3 << 30) + 7)
     trace.mark("x")
     assert Dump(trace).header["at"] == "7"
     assert type(event_ticks()) is int

@@ -45,8 +45,8 @@ def _histogram(counts):
 def table_rows(table):
     """`wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on.
 
-    `longest_hold_ms` is as far as tasks that waited have seen it: from the hand-over to the holder, or from the arrival
-    of the first who waited for a holder that had not waited itself: that one takes no time stamp.
+    `longest_hold_ms`: for how long one holder has made a task wait, at most. What it held before somebody came, nobody
+    has counted.
     """
     count = table._counts.get
     waits = [0] * _BUCKETS
@@ -77,7 +77,8 @@ def table_stats(table):
 
 def bus_stats(bus):
     """`longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
-    each device that was called. `wire_longest_wait_key`: the device with whose hold the wire was taken then."""
+    each device that was called. `wire_longest_wait_key` and `wire_longest_hold_key`: the device with whose
+    hold the wire was taken then."""
     table = bus._table
     rows = table_rows(table)
     count = table._counts.get
@@ -93,6 +94,8 @@ def bus_stats(bus):
     rows.append(("wire_longest_queue", count("longest", 0)))
     rows.append(("wire_longest_wait_ms", count("wait", 0)))
     rows.append(("wire_longest_wait_key", count("wait_key")))
+    rows.append(("wire_longest_hold_ms", count("hold", 0)))
+    rows.append(("wire_longest_hold_key", count("hold_key")))
     return Stats(bus.name, table._label, rows)
 
 

@@ -12,7 +12,6 @@ def arrived(queue):
     n = len(queue._line)
     if n == 1 and queue.table is not None:
         counts["peak"] = max(counts.get("peak", 0), len(queue.table._entries))
-        queue._taken = ticks_ms() if queue._since is None else queue._since
     elif queue.table is None:  # the wire: behind whose hold of it is this one?
         hold = queue.bus._wire_hold
         if hold is not None and hold._devices is not None:
@@ -27,21 +26,9 @@ def gone(queue, waiter, start):
     if queue._trace is not None:
         queue._trace.gone(queue, waiter)
     counts = queue._counts
-    now = ticks_ms()
-    waited = ticks_diff(now, start)
-    key = waiter.behind if queue.table is None else getattr(queue, "key", None)
-    if waited > counts.get("wait", 0):
-        counts["wait"] = waited
-        counts["wait_key"] = key
-    if key is not None and queue._taken is not None:  # of a key's line
-        end = queue._since if waiter.granted else now
-        if ticks_diff(end, queue._taken) > counts.get("hold", 0):
-            counts["hold"] = ticks_diff(end, queue._taken)
-            counts["hold_key"] = key
-        if waiter.granted:
-            queue._taken = end  # by this one
-        if not queue._line:
-            queue._taken = None
+    waited = ticks_diff(ticks_ms(), start)
+    if waited > counts.get("hold", 0):
+        worst(queue, waiter, start, waited)
     if waiter.cancelled:
         event = "cancellations"
     elif waiter.granted:
@@ -54,3 +41,21 @@ def gone(queue, waiter, start):
     else:
         return
     counts[event] = counts.get(event, 0) + 1
+
+
+def worst(queue, waiter, start, waited):
+    """Longer than the longest hold so far that made a task wait: it may have been a longer one, or several."""
+    counts = queue._counts
+    key = waiter.behind if queue.table is None else getattr(queue, "key", None)
+    if waited > counts.get("wait", 0):
+        counts["wait"] = waited
+        counts["wait_key"] = key
+    gate = None if queue.table is None else queue.table._gate
+    if gate is queue or gate is not None and gate._since is not None and ticks_diff(gate._since, start) >= 0:
+        return  # hold_all, or behind it
+    handed = queue._before if waiter.granted else queue._since
+    if handed is not None and ticks_diff(handed, start) > 0:
+        waited -= ticks_diff(handed, start)  # the rest was for those before
+    if waited > counts.get("hold", 0):
+        counts["hold"] = waited
+        counts["hold_key"] = key

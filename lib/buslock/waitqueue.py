@@ -44,8 +44,8 @@ class WaitQueue:
     _line = ()  # its Waiters in order of arrival; a list once there was one
     _limit = None  # max_waiters
     _since = None  # ticks of the last hand-over
+    _before = None  # and of the one before that
     _counts = None  # a dict, where statistics are kept
-    _taken = None  # ticks since which, as far as those in line can tell, it is held: of tablestats
     table = None  # the LockTable it belongs to
     _trace = None  # a Traced, where a Trace is kept
 
@@ -60,6 +60,7 @@ class WaitQueue:
         if self._loop is not loop_id() or not wake(waiter):
             return None
         waiter.granted = True
+        self._before = self._since
         self._since = ticks_ms()
         if self._trace is not None:
             self._trace.granted(self, waiter)

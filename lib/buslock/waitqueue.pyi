@@ -21,7 +21,7 @@ class WaitQueue:
     _limit: int | None
     _since: int | None
     _counts: dict[Any, Any] | None
-    _taken: int | None
+    _before: int | None
     _trace: Any
     _loop: Any
     def _label(self) -> str: ...

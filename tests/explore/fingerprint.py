@@ -16,7 +16,7 @@ LEFT_OUT = (
     "_peak",
     "_longest",
     "_counts",
-    "_taken",
+    "_before",
     "behind",
     "_calls",
     "_failures",
