@@ -23,8 +23,8 @@ def arrived(queue):
 
 def gone(queue, waiter, start):
     """A task has left the line, one way or another."""
-    if queue._trace is not None:
-        queue._trace.gone(queue, waiter)
+    if queue._trace is not None and not waiter.granted:
+        queue._trace.gone(queue, waiter, waiter.cancelled or waiter.error is not None)
     counts = queue._counts
     waited = ticks_diff(ticks_ms(), start)
     if waited > counts.get("hold", 0):

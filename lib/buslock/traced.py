@@ -166,11 +166,9 @@ class Traced:
     def granted(self, queue, waiter):
         self.waiting(queue, waiter, GRANT, 0, waiter.holder or waiter.task)
 
-    def gone(self, queue, waiter):
-        if waiter.cancelled or waiter.error is not None:
-            self.waiting(queue, waiter, CANCEL, 0, waiter.holder or waiter.task)
-        elif not waiter.granted:
-            self.waiting(queue, waiter, TIMEOUT, 0, waiter.holder or waiter.task)
+    def gone(self, queue, waiter, cancelled):
+        """It was not granted: cancelled, or failed by a close or a reset; or its time is over."""
+        self.waiting(queue, waiter, CANCEL if cancelled else TIMEOUT, 0, waiter.holder or waiter.task)
 
     def rejected(self, queue, hold):
         self.waiting(queue, hold, REJECT, 0, current_task())
