@@ -189,6 +189,14 @@ async def test_reset():
     assert found.index("cancel i2c0/0x10 waiter") >= 0
     found.remove("cancel i2c0/0x10 waiter")
     assert found == ["grant i2c0 wire main", "release i2c0 wire main"] + used(2)  # it is cleaned first
+    before = rig.bus._table.hold(A), rig.bus._table.hold_all()
+    rig.bus.reset()
+    for hold in before:
+        async with hold:
+            pass
+    assert told(trace) == []  # that table is nobody's any more
+    await device.read_register(1, 2)
+    told(trace)
     async with rig.bus.hold_all():
         rig.bus.reset()
     assert told(trace) == ["grant all of i2c0 main", "release all of i2c0 main"]

@@ -153,6 +153,10 @@ async def test_reset_in_an_exchange():
     rig.bus.reset()
     found = [text.split(" ")[0] for text in told(trace)]
     assert sorted(found) == ["disable", "release", "release"]
+    # Another transfer, which takes nothing, before the exchange of then has found out.
+    rig.bus._trace.start(1)
+    rig.bus._trace.end()
+    assert [text.split(" ")[0] for text in told(trace)] == ["grant", "start", "end", "release"]
     await gather_all(task)
     assert [text.split(" ")[0] for text in told(trace)] == ["end"]
     await turns(2)

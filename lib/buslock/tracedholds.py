@@ -10,9 +10,11 @@ class TracedAllHold(AllHold):
 
     async def _take(self):
         await AllHold._take(self)
+        table = self._table
         if not self.granted:
             self.task = self._task
-            self._table._trace.tell(GRANT + ALL)
+            if table.bus._table is table:  # else that of before a reset
+                table._trace.tell(GRANT + ALL)
 
     def _drop(self):
         table = self._table
