@@ -125,6 +125,16 @@ SECTIONS: dict[str, list[Row]] = {
         Row("transfers.spi.write", "bytes", "bytes for SPI write"),
         Row("transfers.uart.exchange", "us", "us of a UART exchange more than polled", less="transfers.uart.raw"),
     ],
+    "traces": [
+        Row("traces.traced", "ratio", "read_register with a trace / without, of nothing"),
+        Row("traces.limited_traced", "ratio", "    with timeout_ms, so that key and wire are taken"),
+        Row("traces.traced", "us", "us more for its two records", less="traces.read"),
+        Row("traces.record", "us", "us of one record by itself", less="traces.loop"),
+        Row("traces.record", "bytes", "bytes of one record", _all(0, MEMORY)),
+        Row("traces.traced", "bytes", "bytes of read_register with a trace"),
+        Row("traces.traced", "bytes", "    of which for its records", _all(0, MEMORY), less="traces.deaf"),
+        Row("traces.read", "bytes", "bytes without"),
+    ],
     "lost locks": [
         Row("leaks.asyncio", "count", "random programs that lose it, asyncio.Lock + wait_for_ms"),
         Row("leaks.buslock", "count", "random programs that lose it, buslock.Lock", _all(0)),

@@ -69,11 +69,19 @@ async def use():
         await task
 asyncio.run(use())
 """
+I2C_TRACED = """
+from buslock.trace import Trace
+async def use():
+    device = I2CBus(Peripheral(), trace=Trace(1)).device(0x48)
+    await device.read_register(0, 2)
+asyncio.run(use())
+"""
 USES = {
     "Lock": LOCK,
     "Lock, waited for": LOCK_WAITED_FOR,
     "I2CBus with read_register": PERIPHERAL + I2C,
     "I2CBus, holds waited for": PERIPHERAL + I2C_WAITED_FOR,
+    "I2CBus with a trace": PERIPHERAL + I2C_TRACED,
     "everything": "".join(f"import buslock.{name}\n" for name in deploy_build.modules() if name != "__init__"),
 }
 # What must not be passed. Where the aim is not reached yet, the budget keeps what has been reached from being lost.

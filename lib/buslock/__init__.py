@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 
 _HOMES = (
     "lock Lock,table LockTable,hashtag hash_tag,lazy Lazy,timeouts deadline wait_for_ms,groups hold,"
-    "i2c I2CBus,spi SPIBus,uart UARTBus"
+    "i2c I2CBus,spi SPIBus,uart UARTBus,trace Trace"
 )
 
 

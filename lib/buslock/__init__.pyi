@@ -22,6 +22,7 @@ from .spi import SPIBus as SPIBus
 from .table import LockTable as LockTable
 from .timeouts import deadline as deadline
 from .timeouts import wait_for_ms as wait_for_ms
+from .trace import Trace as Trace
 from .uart import UARTBus as UARTBus
 
 __version__: str

@@ -75,6 +75,11 @@ def ticks_us():
     return time.monotonic_ns() // 1000
 
 
+event_ticks = ticks_us  # of a trace
+EVENT_UNIT = "us"
+EVENT_WRAP = _PERIOD
+
+
 def ticks_diff_us(end, start):
     return end - start
 

@@ -10,7 +10,14 @@ sleep_ms = core.sleep_ms
 if hasattr(time, "ticks_us"):
     ticks_us = time.ticks_us
     ticks_diff_us = time.ticks_diff
+    # The times of a trace: the finest that the port has, of which no number is too large for a small int.
+    event_ticks = ticks_us
+    EVENT_UNIT = "us"
+    EVENT_WRAP = 1 << 30
 else:  # CircuitPython
+    event_ticks = core.ticks
+    EVENT_UNIT = "ms"
+    EVENT_WRAP = 1 << 29
 
     def ticks_us():
         return core.ticks() * 1000

@@ -5,7 +5,7 @@ from .holding import left_of
 from .lock import Lock
 from .rare import rare
 from .table import LockTable
-from .waitqueue import LONGEST, WAITS, check_ms
+from .waitqueue import HOLD, LONGEST, WAITS, check_ms
 
 _serials = [0]
 
@@ -33,13 +33,12 @@ class Bus:
     _wire_hold = None  # the hold that keeps the wire
     _user = None  # the task whose awaited transfer runs
     _late = False  # the wire is given back when that has ended
+    _trace = None  # a Traced, where a Trace is kept
     _events = ()  # what else this kind of bus counts
 
     def __init__(self, peripheral, name, close, max_waiters, trace):
         if peripheral is None:
             raise TypeError("%s: the first argument is a peripheral, or a function that makes one, not None" % name)
-        if trace is not None:
-            raise NotImplementedError("%s: trace= is not there yet; stats() is" % name)
         _serials[0] += 1
         self._serial = _serials[0]
         self.name = name
@@ -47,6 +46,10 @@ class Bus:
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None
+        if trace is not None:
+            from .traced import attach
+
+            attach(self, trace)
         self._renew()
         if callable(peripheral):
             self._factory = peripheral
@@ -67,7 +70,7 @@ class Bus:
         self._table = table = LockTable(self.name, self._limit)
         self._wire = wire = Lock(self.name + " wire")
         table.bus = wire.bus = self
-        wire._counts = {WAITS: 0, LONGEST: 0}
+        wire._counts = {WAITS: 0, LONGEST: 0, HOLD: 0}
 
     async def _open(self, device, timeout_ms):
         """The peripheral is made and `device` (if any) is set up; nothing is held for that."""

@@ -5,6 +5,7 @@ from typing_extensions import TypeVarTuple, Unpack
 
 from .holds import BusHold
 from .regs import ScriptRegs
+from .trace import Trace
 from .transaction import Transaction, _Script, _ScriptMaker  # pyright: ignore[reportPrivateUsage]
 
 _Result = TypeVar("_Result")
@@ -16,7 +17,7 @@ class Bus:
     name: str
     debug: bool
     def __init__(
-        self, peripheral: object, name: str, close: Any, max_waiters: int | None, trace: object
+        self, peripheral: object, name: str, close: Any, max_waiters: int | None, trace: Trace | None
     ) -> None: ...
     def hold(self, *devices: Any, timeout_ms: int | None = None, wire: bool = False) -> BusHold[Any]:
         """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
@@ -53,4 +54,4 @@ class Bus:
         the wire is cleaned and set-ups are run again before the next use."""
 
     def stats(self) -> dict[str, Any]:
-        """A dict: that of the table, and the counters of the bus."""
+        """A dict: that of the table, and the counters of the bus. print() shows it as a table."""

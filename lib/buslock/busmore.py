@@ -15,7 +15,6 @@ from ._rt import (
 from .errors import BusClosed, BusError, DeadlineExceeded, LockTimeout, NotHeld, Reentry, TransferError
 from .holding import left_of
 from .native import NativeLocked
-from .waitqueue import WAITS
 
 METHODS = (
     "_refuse_closed",
@@ -33,6 +32,7 @@ METHODS = (
     "_end_call",
     "_note_block",
     "_clean_now",
+    "_cleaned",
     "transaction",
     "script",
     "_call",
@@ -136,6 +136,8 @@ def _note_block(bus, device, start):
     """The longest time for which a synchronous call has stopped the loop, and whose it was."""
     ms = ticks_diff_us(ticks_us(), start) // 1000
     counts = bus._table._counts
+    if ms > device._longest_ms:
+        device._longest_ms = ms
     if ms > counts.get("longest_call_ms", 0):
         counts["longest_call_ms"] = ms
         counts["longest_call_key"] = device._label()
@@ -143,8 +145,7 @@ def _note_block(bus, device, start):
 
 def _clean_now(bus):
     """Clean without waiting; False if that takes more."""
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
     return True
 
 
@@ -183,14 +184,10 @@ def reset(bus):
 
 
 def stats(bus):
-    """A dict: that of the table, and the counters of the bus."""
-    stats = bus._table.stats()
-    for event in ("nacks", "errors", "retries", "recoveries") + bus._events:
-        stats[event] = bus._table._counts.get(event, 0)
-    stats["longest_call_ms"] = bus._table._counts.get("longest_call_ms", 0)
-    stats["longest_call_key"] = bus._table._counts.get("longest_call_key")
-    stats["wire_waits"] = bus._wire._counts[WAITS]
-    return stats
+    """A dict: that of the table, and the counters of the bus. print() shows it as a table."""
+    from .stats import bus_stats
+
+    return bus_stats(bus)
 
 
 def _look(bus):
@@ -285,6 +282,11 @@ def _idle_now(bus):
 
 
 async def _clean(bus):
+    bus._cleaned()
+
+
+def _cleaned(bus):
+    """Nothing is left on the wire."""
     bus._dirty = False
     bus._raw = bus._backend
 

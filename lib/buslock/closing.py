@@ -69,6 +69,7 @@ def reset(bus):
     bus._renew()
     bus._forget_wire_hold()
     bus._table._counts = table._counts
+    bus._wire._counts = wire._counts
     for _ in table._holds():
         bus._count("stale")
     fail_all(table, wire, BusClosed("%s was reset" % bus.name))

@@ -15,6 +15,7 @@ class Device:
     _starter = None  # the Lazy that runs the set-up
     _setting_up = None  # the task that runs it now
     _setup_session = None  # and the session it was given
+    _longest_ms = 0  # for which a driver's call has stopped the loop
 
     def __getattr__(self, name):
         """hold and more: loaded on first use, methods from then on."""

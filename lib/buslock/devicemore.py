@@ -81,7 +81,9 @@ async def _run_setup(device, session):
         device._setup_session = session
         dues = device._dues
         try:
-            await device._setup(session)  # cancelled here: still due
+            trace = device._bus._trace
+            # Cancelled here: still due.
+            await (device._setup(session) if trace is None else trace.set_up(device, session))
         finally:
             device._setting_up = device._setup_session = None
         if dues == device._dues:  # else the bus was recovered or closed meanwhile: what the set-up wrote may be lost

@@ -56,7 +56,7 @@ class Gate(WaitQueue):
         self.table = table
         self._limit = table._limit
         self._counts = table._counts
-
+        self._trace = table._trace
         self._loop = table._loop
 
     def _label(self):

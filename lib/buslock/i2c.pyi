@@ -11,6 +11,7 @@ from .mux import Mux
 from .peripherals import BusioI2C, MachineI2C, Pin, ReadBuffer, WriteBuffer
 from .regs import Regs
 from .session import I2CSession
+from .trace import Trace
 
 _I2C = TypeVar("_I2C", bound=MachineI2C | BusioI2C)
 _Result = TypeVar("_Result")
@@ -25,7 +26,7 @@ class I2CBus(Bus):
         scl: Pin = None,
         sda: Pin = None,
         max_waiters: int | None = None,
-        trace: object = None,
+        trace: Trace | None = None,
     ) -> None: ...
     def device(
         self,

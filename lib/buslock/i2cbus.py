@@ -33,6 +33,7 @@ METHODS = (
     "_fault",
     "_clean",
     "_end_transfer",
+    "_recorded",
 )
 
 
@@ -295,9 +296,15 @@ def _end_call(bus, device):
 def _clean_now(bus):
     if bus._unmade or bus._lines is not None and bus._lines.stuck(bus._unmade and bus._factory is not None) != "":
         return False
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
     return True
+
+
+def _recorded(bus, i2c):
+    """The peripheral of a bus with a trace."""
+    from .tracedi2c import recorded
+
+    return recorded(bus._trace, i2c)
 
 
 async def _clean(bus):

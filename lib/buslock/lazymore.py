@@ -179,4 +179,6 @@ async def aclose(lazy, timeout_ms=None):
 
 def stats(lazy):
     """Calls of the factory, how many failed, and how long the last one took in ms."""
-    return {"state": lazy.state, "calls": lazy._calls, "failures": lazy._failures, "last_ms": lazy._last_ms}
+    from .stats import lazy_stats
+
+    return lazy_stats(lazy)

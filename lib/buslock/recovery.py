@@ -150,11 +150,17 @@ async def clean(bus):
         if stuck or bus._unmade or stuck is None and bus._factory is not None:
             await _recover(bus)
             return
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
 
 
 async def _recover(bus):
+    if bus._trace is None:
+        await _free(bus)
+    else:
+        await bus._trace.recovery(_free)
+
+
+async def _free(bus):
     bus._count("recoveries")
     bus._soil()
     bus._channel = None
@@ -181,8 +187,7 @@ async def _recover(bus):
     elif bus._factory is None and lines is not None:
         bus._backend = bus._wrap(_made_anew(bus))
     bus._unmade = False
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
 
 
 def _made_anew(bus):

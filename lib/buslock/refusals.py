@@ -39,6 +39,8 @@ def wanted(queue, hold):
 
 def at_once(queue, hold, ms):
     """The refusal of a wait that may not begin."""
+    if queue._trace is not None:
+        queue._trace.rejected(queue, hold)
     if ms != 0:
         count(queue, "rejections")
         return QueueFull(

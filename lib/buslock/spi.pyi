@@ -8,6 +8,7 @@ from .holds import BusHold
 from .peripherals import AsyncSPI, BusioSPI, MachineSPI, Pin, ReadBuffer, WriteBuffer
 from .regs import Regs
 from .spisession import Select, SPISession
+from .trace import Trace
 
 _SPI = TypeVar("_SPI", bound=MachineSPI | BusioSPI | AsyncSPI)
 
@@ -18,7 +19,7 @@ class SPIBus(Bus):
         name: str | None = None,
         close: Callable[[_SPI], object] | None = None,
         max_waiters: int | None = None,
-        trace: object = None,
+        trace: Trace | None = None,
     ) -> None: ...
     def device(
         self,

@@ -6,7 +6,7 @@ from .owners import disown, own
 from .spi import SPIDevice
 from .spiconfig import check_chunk, check_config
 
-METHODS = ("_declare", "_device_of", "_session_of", "_show", "_forget")
+METHODS = ("_declare", "_device_of", "_session_of", "_show", "_forget", "_recorded")
 
 
 def wrap(bus, spi):
@@ -39,6 +39,13 @@ def wrap(bus, spi):
         device._away = True
         device._plan()
     return spi
+
+
+def _recorded(bus, spi):
+    """The peripheral of a bus with a trace."""
+    from .tracedspi import recorded
+
+    return recorded(bus, spi)
 
 
 def _never():
@@ -91,6 +98,10 @@ def _declare(bus, cs, config, cs_active, pre_clocks, post_clocks, chunk, setup):
     device._post = post_clocks // 8
     device._chunk = chunk
     device._plan()
+    if bus._trace is not None and drive is not None:
+        from .tracedspi import traced_cs
+
+        device._cs = traced_cs(bus._trace, device)
     bus._devices[name] = device
     bus._soil()  # its chip select, and no other, is driven idle before the next transfer
     return device

@@ -29,8 +29,7 @@ async def _clean(bus):
         if paid is not None:
             await paid
     drive_home(bus)  # a device may have been declared meanwhile
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
 
 
 def _clean_now(bus):
@@ -45,8 +44,7 @@ def _clean_now(bus):
             pay(device)
         except NativeLocked:
             return False
-    bus._dirty = False
-    bus._raw = bus._backend
+    bus._cleaned()
     return True
 
 

@@ -5,7 +5,7 @@ from builtins import isinstance, len  # found sooner in the module itself
 from ._rt import DONE, Given, current_task, given, loop_id, task_in
 from .holding import Hold
 from .rare import rare
-from .waitqueue import LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
+from .waitqueue import HOLD, LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
 
 _POOL = 8  # entries kept for reuse
 
@@ -81,6 +81,7 @@ class Entry(WaitQueue):
         self.table = table
         self._loop = table._loop
         self.holds = []
+        self._trace = table._trace
         self._limit = table._limit
         self._counts = table._counts
 
@@ -172,6 +173,7 @@ class LockTable:
     _all = None  # the AllHold in force
     _gate = None  # the line of hold_all and of what came after it; made by the first hold_all
     bus = None  # says how a key looks in messages
+    _trace = None  # a Traced, where a Trace is kept
 
     def __init__(self, name=None, max_waiters=None, tag=None):
         if tag is not None and not callable(tag):
@@ -187,7 +189,7 @@ class LockTable:
         self._loop = loop_id()
         self._entries = {}  # key: its only KeyHold, or an Entry when there is more to know
         self._pool = []
-        self._counts = {WAITS: 0, LONGEST: 0, PEAK: 0}
+        self._counts = {WAITS: 0, LONGEST: 0, PEAK: 0, HOLD: 0}
 
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""

@@ -31,6 +31,7 @@ class LockTable:
     _parts: list[dict[Hashable, Any]]
     _counts: dict[Any, Any]
     bus: Any  # the bus whose table it is
+    _trace: Any
     def __init__(
         self,
         name: str | None = None,

@@ -3,7 +3,6 @@
 from ._rt import current_task, given, loop_id, ticks_ms
 from .holding import Hold, left_of
 from .table import Entry, KeyHold, ask
-from .tablestats import stats  # noqa: F401
 from .waitqueue import check_ms, wait
 
 METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
@@ -55,6 +54,13 @@ def waiters(table, key):
     return n
 
 
+def stats(table):
+    """A dict of counters and worst values; print() shows it as a table."""
+    from .stats import table_stats
+
+    return table_stats(table)
+
+
 class ManyHold(Hold):
     """Several keys, taken one after the other in one order that all share."""
 
@@ -75,14 +81,15 @@ class ManyHold(Hold):
 
     async def _take(self):
         start = ticks_ms()
+        trace = self._table._trace
         try:
             for key in self.keys:
                 # The tag was applied already.
-                hold = KeyHold()
+                hold = KeyHold() if trace is None else trace.key_hold()
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared
-                queue = ask(self._table, hold)
+                queue = ask(self._table, hold) if trace is None else trace.ask(hold)
                 if queue is not None:
                     # Cancelled here: the keys taken so far are given back below.
                     await wait(queue, hold, current_task(), left_of(self._timeout, start))

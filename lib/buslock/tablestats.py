@@ -1,26 +1,29 @@
-"""The statistics of a LockTable."""
+"""The statistics of a line that are looked at only when they may be worse than before."""
 
-from .waitqueue import LONGEST, PEAK, WAITS
+from ._rt import ticks_diff
+from .waitqueue import HOLD
 
-_BUCKETS = 16
+
+def behind(queue, waiter):
+    """A task has to wait for the wire: behind whose hold of it?"""
+    hold = queue.bus._wire_hold
+    if hold._devices is not None:
+        waiter.behind = hold._devices[0]._key
 
 
-def stats(table):
-    """A dict of counters. `wait_ms` counts waits by their length: below 1 ms, below 2, below 4, and so on."""
-    count = table._counts.get
-    waits = [0] * _BUCKETS
-    for event in table._counts:
-        if isinstance(event, int) and event >= 0:
-            waits[min(event, _BUCKETS - 1)] += table._counts[event]
-    return {
-        "entries": len(table._entries),
-        "peak_entries": max(count(PEAK), len(table._entries)),
-        "waits": count(WAITS),
-        "timeouts": count("timeouts", 0),
-        "cancellations": count("cancellations", 0),
-        "rejections": count("rejections", 0),
-        "stale_holders": count("stale", 0),
-        "longest_queue": count(LONGEST),
-        "longest_queue_key": count("longest_key"),
-        "wait_ms": waits,
-    }
+def worst(queue, waiter, start, waited):
+    """Longer than the longest hold so far that made a task wait: it may have been a longer one, or several."""
+    counts = queue._counts
+    key = waiter.behind if queue.table is None else getattr(queue, "key", None)
+    if waited > counts.get("wait", 0):
+        counts["wait"] = waited
+        counts["wait_key"] = key
+    gate = None if queue.table is None else queue.table._gate
+    if gate is queue or gate is not None and gate._since is not None and ticks_diff(gate._since, start) >= 0:
+        return  # hold_all, or behind it
+    handed = queue._before if waiter.granted else queue._since
+    if handed is not None and ticks_diff(handed, start) > 0:
+        waited -= ticks_diff(handed, start)  # the rest was for those before
+    if waited > counts[HOLD]:
+        counts[HOLD] = waited
+        counts["hold_key"] = key

@@ -36,6 +36,10 @@ class UARTBus(Bus):
         self.name = name = name or "uart"
         self._set(de, de_active, echo, gap_ms, max_reply, unsolicited)
         super().__init__(uart, name, close, max_waiters, trace)
+        if trace is not None:
+            from .traceduart import attach
+
+            attach(self)
 
     def device(self, address=0):
         """The node of that address, an int or a string: what has a key of its own. A line with one partner needs none

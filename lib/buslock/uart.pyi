@@ -8,6 +8,7 @@ from .groups import GroupHold
 from .holds import BusHold
 from .peripherals import BusioUART, MachineUART, Pin, ReadBuffer
 from .regs import Regs
+from .trace import Trace
 
 _UART = TypeVar("_UART", bound=MachineUART | BusioUART | tuple[StreamReader, StreamWriter])
 
@@ -24,7 +25,7 @@ class UARTBus(Bus):
         max_reply: int = 256,
         unsolicited: Callable[[bytes], object] | None = None,
         max_waiters: int | None = None,
-        trace: object = None,
+        trace: Trace | None = None,
     ) -> None: ...
     def device(self, address: int | str = 0) -> UARTNode: ...
     def hold(

@@ -11,6 +11,7 @@ from .waitqueue import check_ms
 METHODS = (
     "_set",
     "_wrap",
+    "_recorded",
     "_check_address",
     "_device_of",
     "_session_of",
@@ -56,6 +57,13 @@ def _wrap(bus, uart):
     bus._raw = None
     bus._dirty = True  # first the drive is released
     return made
+
+
+def _recorded(bus, port):
+    """The peripheral of a bus with a trace."""
+    from .traceduart import recorded
+
+    return recorded(bus, port)
 
 
 def _check_address(bus, address):

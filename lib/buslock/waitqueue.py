@@ -11,6 +11,7 @@ _NOBODY = ()
 WAITS = -1
 LONGEST = -2
 PEAK = -3
+HOLD = -4
 
 
 def check_ms(ms):
@@ -30,6 +31,7 @@ class Waiter:
     granted = False
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
+    behind = None  # of the wire: the key of the device with whose hold it was taken
 
     def remove(self, task):
         """Called by Task.cancel(). The task leaves the line by itself when it runs; until then wake() refuses it."""
@@ -49,8 +51,10 @@ class WaitQueue:
     _line = _NOBODY  # its Waiters in order of arrival; a list once there was one
     _limit = None  # max_waiters
     _since = None  # ticks of the last hand-over
+    _before = None  # and of the one before that
     _counts = None  # a dict, where statistics are kept
     table = None  # the LockTable it belongs to
+    _trace = None  # a Traced, where a Trace is kept
 
 
 def grant(queue):
@@ -60,7 +64,10 @@ def grant(queue):
         return None
     waiter.granted = True
     _waiting.pop(waiter.task, None)  # it has not run yet, and waits for nothing any more
+    queue._before = queue._since
     queue._since = ticks_ms()
+    if queue._trace is not None:
+        queue._trace.granted(queue, waiter)
     return waiter
 
 
@@ -85,9 +92,13 @@ async def wait(queue, hold, holder, ms):
     if line is _NOBODY:
         queue._line = line = []
     line.append(waiter)
+    if queue._trace is not None:
+        queue._trace.arrived(queue)
     counts = queue._counts
     if counts is not None:
         counts[WAITS] += 1
+        if queue.table is None and queue.bus._wire_hold is not None:
+            _behind(queue, waiter)
         if len(line) > counts[LONGEST]:
             counts[LONGEST] = len(line)
             counts["longest_key"] = getattr(queue, "key", None)
@@ -101,6 +112,8 @@ async def wait(queue, hold, holder, ms):
             if waiter.granted:
                 if counts is not None:
                     left = ticks_diff(waiter.queue._since, start)  # pyright: ignore[reportArgumentType]
+                    if left > counts[HOLD]:
+                        _worst(waiter, start, left)
                     bits = 0
                     while left > 0:
                         left >>= 1
@@ -117,9 +130,16 @@ async def wait(queue, hold, holder, ms):
     except BaseException:
         _leave(waiter)
         if counts is not None:
+            _worst(waiter, start, ticks_diff(ticks_ms(), start))
             counts["cancellations"] = counts.get("cancellations", 0) + 1
+        if queue._trace is not None:
+            queue._trace.gone(queue, waiter, True)
         raise
     _leave(waiter)
+    if counts is not None:
+        _worst(waiter, start, ticks_diff(ticks_ms(), start))
+    if queue._trace is not None:
+        queue._trace.gone(queue, waiter, waiter.error is not None)
     raise _refusal(queue, hold, waiter, ms)
 
 
@@ -131,6 +151,18 @@ def _refusal(queue, hold, waiter, ms):
     from .refusals import at_once, in_vain
 
     return at_once(queue, hold, ms) if waiter is None else in_vain(queue, hold, waiter, ms)
+
+
+def _behind(queue, waiter):
+    from .tablestats import behind
+
+    behind(queue, waiter)
+
+
+def _worst(waiter, start, waited):
+    from .tablestats import worst
+
+    worst(waiter.queue, waiter, start, waited)
 
 
 def _look_for_cycles(queue):

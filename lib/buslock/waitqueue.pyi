@@ -9,6 +9,7 @@ class Waiter:
     granted: bool
     error: BaseException | None
     holder: Any
+    behind: Any
     task: Any
     queue: WaitQueue
     def remove(self, task: object) -> None: ...
@@ -19,6 +20,8 @@ class WaitQueue:
     _limit: int | None
     _since: int | None
     _counts: dict[Any, Any] | None
+    _before: int | None
+    _trace: Any
     _loop: Any
     def _label(self) -> str: ...
     def _holders(self) -> Iterable[Any]: ...
@@ -28,6 +31,7 @@ class WaitQueue:
 WAITS: int
 LONGEST: int
 PEAK: int
+HOLD: int
 
 def grant(queue: WaitQueue) -> Waiter | None: ...
 async def wait(queue: WaitQueue, hold: Any, holder: object, ms: int | None) -> Any: ...

@@ -16,6 +16,8 @@ LEFT_OUT = (
     "_peak",
     "_longest",
     "_counts",
+    "_before",
+    "behind",
     "_calls",
     "_failures",
     "_last_ms",

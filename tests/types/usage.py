@@ -28,6 +28,7 @@ from buslock import (
     NotHeld,
     QueueFull,
     Reentry,
+    Trace,
     TransactionError,
     TransferError,
     WouldDeadlock,
@@ -193,6 +194,16 @@ def buses(i2c: MachineI2C, busio: BusioI2C, scl: MachinePin, sda: MachinePin) ->
     I2CBus(made, "sensors", close=close_machine, scl=scl, sda=sda, max_waiters=10)
     I2CBus(made_slowly, close=close_busio, scl=5, sda=4)
     I2CBus(lambda: i2c, trace=None)
+    trace = Trace(capacity=100)
+    I2CBus(i2c, trace=trace)
+    I2CBus(i2c, trace=True)  # pyright: ignore[reportArgumentType]
+    trace.name("display")
+    trace.mark("frame")
+    trace.dump()
+    with open("trace.txt", "w") as file:
+        trace.dump(file)
+    assert_type(len(trace), int)
+    trace.clear()
 
     I2CBus(5)  # pyright: ignore[reportArgumentType]
     I2CBus()  # pyright: ignore[reportCallIssue]
