@@ -14,16 +14,13 @@ class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
     _modules = ("making", "busmore")
-    debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
-    _native = None  # asks whether the port's own lock is free, where it has one
     _awaits = False  # transfers are coroutines
     _lazy = None
     _thread = None
     _closes = 0  # how often it was closed
     _closing = None  # the line of those who wait for the end of a close
-    _transfer = False  # a transfer runs: what is called now is called from an interrupt
     _open_call = None  # a driver under call() has left a write without STOP
     _locks = None  # of look-alikes: how often try_lock() was called, and whether it took the wire
     _take_over = False  # a native lock that an earlier program left is freed
@@ -42,6 +39,10 @@ class Bus:
         _serials[0] += 1
         self._serial = _serials[0]
         self.name = name
+        # What each operation looks at is the object's own: a default of the second class above takes ten times as long.
+        self.debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
+        self._native = None  # asks whether the port's own lock is free, where it has one
+        self._transfer = False  # a transfer runs: what is called now is called from an interrupt
         self._limit = check_ms(max_waiters)
         self._bus = self  # as a multiplexer's channel has it
         self._devices = {}

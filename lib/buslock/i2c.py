@@ -96,6 +96,9 @@ class I2CDevice(Operations, Device):
     """One address. Made by `bus.device(addr)`."""
 
     _modules = ("i2cmore", "devicemore")
+    read_register = Operations.read_register  # found sooner here than in a base, and so are these
+    _free = Device._free
+    _plain = _ready = True
     _declared = (None, 8, 0, (), None)  # the arguments of bus.device()
     _explicit = False  # bus.device() has been called for it
     _last_register = 0xFF

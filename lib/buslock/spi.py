@@ -82,6 +82,7 @@ class SPIDevice(SPIOperations, Device):
     """One chip select. Made by `bus.device(cs)`."""
 
     _modules = ("spidevice", "spimore", "devicemore")
+    _free = Device._free  # found sooner here than in the base
     _away = True  # its chip select may be active: it is driven idle before anything is sent
     _owes = False  # clocks that were to follow its last section have not been sent
     _pre = _post = 0  # bytes of clocks with CS idle, before and after
