@@ -80,9 +80,9 @@ async def wait(queue, hold, holder, ms):
     """
     line = queue._line
     if ms == 0 or queue._limit is not None and len(line) >= queue._limit:
-        raise _refusal(queue, hold, None, ms)
+        raise _more().at_once(queue, hold, ms)
     if queue._stuck(_waiting):
-        _look_for_cycles(queue)
+        _more().check(queue)
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
@@ -98,7 +98,7 @@ async def wait(queue, hold, holder, ms):
     if counts is not None:
         counts[WAITS] += 1
         if queue.table is None and queue.bus._wire_hold is not None:
-            _behind(queue, waiter)
+            _more().behind(queue, waiter)
         if len(line) > counts[LONGEST]:
             counts[LONGEST] = len(line)
             counts["longest_key"] = getattr(queue, "key", None)
@@ -113,7 +113,7 @@ async def wait(queue, hold, holder, ms):
                 if counts is not None:
                     left = ticks_diff(waiter.queue._since, start)  # pyright: ignore[reportArgumentType]
                     if left > counts[HOLD]:
-                        _worst(waiter, start, left)
+                        _more().worst(waiter, start, left)
                     bits = 0
                     while left > 0:
                         left >>= 1
@@ -130,45 +130,22 @@ async def wait(queue, hold, holder, ms):
     except BaseException:
         _leave(waiter)
         if counts is not None:
-            _worst(waiter, start, ticks_diff(ticks_ms(), start))
+            _more().worst(waiter, start, ticks_diff(ticks_ms(), start))
             counts["cancellations"] = counts.get("cancellations", 0) + 1
         if queue._trace is not None:
             queue._trace.gone(queue, waiter, True)
         raise
     _leave(waiter)
     if counts is not None:
-        _worst(waiter, start, ticks_diff(ticks_ms(), start))
+        _more().worst(waiter, start, ticks_diff(ticks_ms(), start))
     if queue._trace is not None:
         queue._trace.gone(queue, waiter, waiter.error is not None)
-    raise _refusal(queue, hold, waiter, ms)
+    raise _more().in_vain(queue, hold, waiter, ms)
 
 
-# Functions of their own, because what wait() imports would be part of its frame, of which each waiting task has one.
-
-
-def _refusal(queue, hold, waiter, ms):
-    """The exception; `waiter` is None where a wait may not even begin."""
-    from .refusals import at_once, in_vain
-
-    return at_once(queue, hold, ms) if waiter is None else in_vain(queue, hold, waiter, ms)
-
-
-def _behind(queue, waiter):
-    from .tablestats import behind
-
-    behind(queue, waiter)
-
-
-def _worst(waiter, start, waited):
-    from .tablestats import worst
-
-    worst(waiter.queue, waiter, start, waited)
-
-
-def _look_for_cycles(queue):
-    from .cycles import check
-
-    check(queue)
+def _more():
+    """What few waits need. (What wait() itself imports would be part of its frame, of which each waiting task has one.)"""
+    return __import__("buslock.waitmore", None, None, ("worst",))
 
 
 def _leave(waiter):

@@ -1,7 +1,28 @@
-"""The statistics of a line that are looked at only when they may be worse than before."""
+"""What few waits need: those that may not begin, or end in vain, and the statistics of what is worse than before."""
 
 from ._rt import ticks_diff
 from .waitqueue import HOLD
+
+
+def check(queue):
+    """WouldDeadlock."""
+    from .cycles import check
+
+    check(queue)
+
+
+def at_once(queue, hold, ms):
+    """The refusal of a wait that may not begin."""
+    from .refusals import at_once
+
+    return at_once(queue, hold, ms)
+
+
+def in_vain(queue, hold, waiter, ms):
+    """The end of a wait that was not granted."""
+    from .refusals import in_vain
+
+    return in_vain(queue, hold, waiter, ms)
 
 
 def behind(queue, waiter):
@@ -11,8 +32,9 @@ def behind(queue, waiter):
         waiter.behind = hold._devices[0]._key
 
 
-def worst(queue, waiter, start, waited):
+def worst(waiter, start, waited):
     """Longer than the longest hold so far that made a task wait: it may have been a longer one, or several."""
+    queue = waiter.queue
     counts = queue._counts
     key = waiter.behind if queue.table is None else getattr(queue, "key", None)
     if waited > counts.get("wait", 0):
