@@ -118,16 +118,18 @@ class KeyOverReaders(Key):
     """A key used exclusively, that others read together."""
 
     async def occupy(self, ms, leaving=None):
-        async def read(name):
+        async def read(name, ms):
             async with self.table.hold("k", shared=True):
                 self.enter(name, True)
                 await sleep(ms)
                 self.leave(name)
 
-        await asyncio.gather(read("occupier"), read("other"))
-        self.log.remove("other")
+        other = asyncio.create_task(read("other", ms - 1))
+        await read("occupier", ms)
         if leaving is not None:
             leaving()
+        await other
+        self.log.remove("other")
 
 
 class Keys(OfTable):

@@ -89,9 +89,17 @@ async def occupied(kind, ms, leaving=None):
     over = await fresh(kind)
     occupier = asyncio.create_task(over.occupy(ms, leaving))
     await turns(3)
-    while not over.inside:
-        await sleep(1)
+    await until(lambda: over.inside)
     return over, occupier
+
+
+async def until(condition):
+    """Some ms pass until that is so."""
+    for _ in range(100):
+        if condition():
+            return
+        await sleep(1)
+    raise AssertionError("that never comes")
 
 
 async def stay(kind, ms):
@@ -199,8 +207,7 @@ async def test_cancelled_when_it_is_handed_over(over):
         await turns(2)
         following = asyncio.create_task(one.use("following"))
         if steps >= 0:
-            while "occupier" in one.inside:
-                await sleep(1)
+            await until(lambda: "occupier" not in one.inside)
             await turns(steps)
             waiter[0].cancel()
         seen = await ended(waiter[0])
@@ -323,8 +330,7 @@ async def test_released_early(held):
         await turns(5)
         assert came == []
         hold.release()
-        while not came:
-            await sleep(1)
+        await until(lambda: came)
         assert not getattr(hold, "held", False)
         try:
             hold.release()
