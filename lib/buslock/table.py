@@ -73,6 +73,7 @@ class Entry(WaitQueue):
         self.table = table
         self._loop = table._loop
         self.holds = []
+        self._since = None
         self._limit = table._limit
         self._counts = table._counts
 

@@ -32,7 +32,10 @@ def gone(queue, waiter, start):
         event = "timeouts"
     else:
         return
-    counts[event] = counts.get(event, 0) + 1
+    try:
+        counts[event] = counts.get(event, 0) + 1
+    except MemoryError:
+        pass  # it is not counted: whoever was granted something must not lose it for that
 
 
 def stats(table):

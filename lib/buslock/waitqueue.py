@@ -24,6 +24,7 @@ class Waiter:
     cancelled = False
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
+    queue = None
 
     def remove(self, task):
         """Called by Task.cancel(). The task leaves the line by itself when it runs; until then wake() refuses it."""
@@ -48,6 +49,9 @@ class WaitQueue:
 
     def _append(self, waiter):
         waiter.queue = self
+        # Attributes that are new may fail for want of memory: here, and not in the hand-over.
+        waiter.granted = False
+        self._since = self._since
         self._line = self._line or []
         self._line.append(waiter)
 
@@ -81,15 +85,15 @@ async def wait(queue, hold, holder, ms):
     waiter.task = task
     if holder is not task:
         waiter.holder = holder
-    queue._append(waiter)
-    if queue._counts is not None:
-        if _stats is None:
-            _stats = __import__("buslock.tablestats", None, None, ("arrived",))
-        _stats.arrived(queue)
-    _waiting[task] = waiter
+    if queue._counts is not None and _stats is None:
+        _stats = __import__("buslock.tablestats", None, None, ("arrived",))
     start = ticks_ms()
     left = ms
     try:
+        queue._append(waiter)
+        if queue._counts is not None:
+            _stats.arrived(queue)
+        _waiting[task] = waiter
         while left is None or left > 0:
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
@@ -107,7 +111,7 @@ async def wait(queue, hold, holder, ms):
         raise
     finally:
         _waiting.pop(task, None)
-        queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
+        queue = waiter.queue or queue  # hold_all's gate may have moved it to the line of its key
         if not waiter.granted and waiter in queue._line:
             # Those behind it may now come through.
             queue._line.remove(waiter)
