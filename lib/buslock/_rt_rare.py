@@ -18,6 +18,7 @@ else:  # CircuitPython
     def ticks_diff_us(end, start):
         return core.ticks_diff(end // 1000, start // 1000) * 1000
 
+
 _Coroutine = type((lambda: (yield))())
 
 

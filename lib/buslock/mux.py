@@ -120,5 +120,3 @@ def declare(parent, addr, channels):
         chip = bus._devices[addr] = MuxChip(bus, addr)
         chip._explicit = True
     return new
-
-
