@@ -15,7 +15,9 @@ class Bus:
 
     name: str
     debug: bool
-    def __init__(self, peripheral: object, name: str, close: Any, max_waiters: int | None, trace: object) -> None: ...
+    def __init__(
+        self, peripheral: object, name: str, close: Any, max_waiters: int | None, trace: object
+    ) -> None: ...
     def hold(self, *devices: Any, timeout_ms: int | None = None, wire: bool = False) -> BusHold[Any]:
         """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
 

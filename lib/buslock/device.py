@@ -1,5 +1,6 @@
 """Device: what has a key on a bus, and a set-up that is run once before its first use."""
 
+
 from .rare import rare
 
 

@@ -194,7 +194,9 @@ def _write(device, data, _):
         raise device._failed(error)
     if acks is not None and acks < wanted:
         # rp2, stm32 and SoftI2C report a byte of data that was not acknowledged only by a short count.
-        raise device._failed(NoAck(5, "%s: byte %d of %d was not acknowledged" % (device._label(), acks + 1, wanted)))
+        raise device._failed(
+            NoAck(5, "%s: byte %d of %d was not acknowledged" % (device._label(), acks + 1, wanted))
+        )
 
 
 def _write_then_read(device, out, nbytes):

@@ -12,8 +12,7 @@ async def _make(bus, timeout_ms):
     except ValueError as error:
         if "in use" in str(error):  # what CircuitPython says of pins
             raise ValueError(
-                "%s: %s: a display that was not released? displayio.release_displays() frees its pins"
-                % (bus.name, error)
+                "%s: %s: a display that was not released? displayio.release_displays() frees its pins" % (bus.name, error)
             )
         raise
     if bus._backend is None:

@@ -120,3 +120,5 @@ def declare(parent, addr, channels):
         chip = bus._devices[addr] = MuxChip(bus, addr)
         chip._explicit = True
     return new
+
+
