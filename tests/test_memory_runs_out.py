@@ -513,7 +513,7 @@ def sweep(make, operations, step=None, taken=(False, True)):
                         print(make.__name__, name, "taken" if other else "free", "with", blocks, "blocks,", collect)
                         raise
                     faults += 1
-    print("memory ran out: %d times in %s" % (faults, make.__name__))
+    print("faults: %d times out of memory in %s" % (faults, make.__name__))
 
 
 def test_locks():

@@ -61,7 +61,6 @@ class WaitQueue:
         if self._loop is not loop_id() or not wake(waiter):
             return None
         waiter.granted = True
-        self._since = ticks_ms()
         return waiter
 
 
@@ -98,6 +97,11 @@ async def wait(queue, hold, holder, ms):
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
             if waiter.granted:
+                # Here, where a failure gives it back.
+                queue = waiter.queue
+                queue._since = ticks_ms()
+                if queue._counts is not None:
+                    _stats.gone(queue, waiter, start)
                 return waiter.outcome if hold is None else hold
             if waiter.error is not None:
                 break
@@ -116,7 +120,7 @@ async def wait(queue, hold, holder, ms):
             # Those behind it may now come through.
             queue._line.remove(waiter)
             queue._advance()
-        if queue._counts is not None:
+        if not waiter.granted and queue._counts is not None:
             _stats.gone(queue, waiter, start)
     from .refusals import in_vain
 
