@@ -17,7 +17,7 @@ from i2c_rig import A, B, sleep
 from support.turns import turns
 
 CLOCK = "virtual"
-TIME_LIMIT = 25
+TIME_LIMIT = 300  # of the slow ones
 SLOW = ("test_every_call_of_i2c_on_every_port", "test_every_byte_of_i2c_on_every_port")
 
 SOME = ("rp2", "circuitpython")
@@ -60,7 +60,7 @@ CountedI2C = counted(I2C, MACHINE)
 CountedSoftI2C = counted(SoftI2C, MACHINE + ("stop",))
 CountedBusioI2C = counted(BusioI2C, BUSIO)
 CountedPin = counted(Pin, ("init", "value"))
-CountedDigitalInOut = counted(DigitalInOut, ("switch_to_output", "deinit"))
+CountedDigitalInOut = counted(DigitalInOut, ("switch_to_output",))
 
 
 class Digitalio:
@@ -161,7 +161,8 @@ async def recovers(rig):
 def driver(rig):
     i2c = rig.made[-1]
     if rig.busio:
-        assert i2c.try_lock()
+        if not i2c.try_lock():
+            raise OSError(16, "busy")
         try:
             i2c.writeto(A, b"\x01")
         finally:
@@ -236,19 +237,28 @@ async def call_fails(port, name, at, after, error, cold):
         assert failed is None, failed
         return None
     struck = names[at - 1]
-    if struck == "try_lock" and after and rig.wire.claimed is not None:
-        rig.wire.claimed.unlock()  # nobody can know that it was taken
+    if struck in ("try_lock", "unlock") and rig.wire.claimed is not None and not rig.bus._backend._kept:
+        # Taken although try_lock() has raised, which nobody can know; or left by the driver.
+        rig.wire.claimed.unlock()
+    if struck == "deinit" and not after:
+        rig.made[0].deinit()  # it has the pins for ever if that is not done
     where = "%s, %s: call %d, %s" % (port, name, at, struck)
     pin = struck == "init" and name == "recover"
     # Only a lock that was taken although try_lock() has raised is waited for in vain.
     assert not isinstance(failed, DeadlineExceeded) or struck == "try_lock" and after, where
     if error is None:
         # Native locks and pins do not fail in earnest, a driver raises what it raises, and so does what makes the bus.
-        assert failed is None or isinstance(failed, (OSError,)), where
-        if struck not in ("try_lock", "unlock", "factory", "deinit", "switch_to_output", "value") and not pin and name != "call":
+        assert failed is None or isinstance(failed, (OSError, DeadlineExceeded)), where + " " + repr(failed)
+        if (
+            struck not in ("try_lock", "unlock", "factory", "deinit", "switch_to_output", "value")
+            and not pin
+            and name != "call"
+        ):
             assert failed is None or isinstance(failed, ERRORS), where + " " + repr(failed)
     elif not isinstance(failed, DeadlineExceeded) and (name != "transaction" or error is KeyboardInterrupt):
-        assert failed is None or isinstance(failed, error), where + " " + repr(failed)
+        assert failed is None or isinstance(failed, (error, OSError) if name == "call" else error), (
+            where + " " + repr(failed)
+        )
     try:
         await rig.afterwards()
     except BaseException:
@@ -257,11 +267,11 @@ async def call_fails(port, name, at, after, error, cold):
     return struck
 
 
-async def every_call(ports):
+async def every_call(ports, errors=(None, RuntimeError, KeyboardInterrupt)):
     faults = 0
     for port in ports:
         for name in OPERATIONS:
-            for error in (None, RuntimeError, KeyboardInterrupt):
+            for error in errors:
                 for after in (False, True):
                     # On CPython Ctrl-C in the task that sets a device up ends the loop.
                     for cold in (False, True)[: 1 if error is KeyboardInterrupt else 2]:
@@ -290,7 +300,8 @@ async def byte_fails(port, name, kind, at, times):
     failed = await outcome(rig, name)
     struck = failed is not None or any(not chip.faults for chip in (rig.a, rig.behind))
     where = "%s, %s: %s at byte %s, times %s" % (port, name, kind, at, times)
-    expected = (BusError,) if name != "call" else OSError
+    # Some ports give anything for a register that was refused, and that is waited for.
+    expected = OSError if name == "call" else (BusError, DeadlineExceeded) if name == "wait_register" else BusError
     assert failed is None or isinstance(failed, expected), where + " " + repr(failed)
     rig.mend()
     try:
@@ -302,7 +313,7 @@ async def byte_fails(port, name, kind, at, times):
     return struck
 
 
-async def every_byte(ports):
+async def every_byte(ports, places):
     faults = 0
     for port in ports:
         for name in OPERATIONS:
@@ -310,18 +321,19 @@ async def every_byte(ports):
                 continue
             for kind in KINDS:
                 for times in (1, None):
-                    for at in (None, 0, 1, 2, 3, 4, 5, 6):
+                    for at in places:
                         faults += await byte_fails(port, name, kind, at, times)
     print("faults: %d of I2C's bytes" % faults)
 
 
 async def test_every_byte_of_i2c():
-    """Each byte of each operation fails, once and for good, in each way there is."""
-    await every_byte(("rp2",))
+    """The address, the first and the third byte of each operation fail, once and for good, in each way there is."""
+    await every_byte(("rp2",), (None, 0, 2))
 
 
 async def test_every_byte_of_i2c_on_every_port():
-    await every_byte(i2c_rig.PORTS)
+    """The same for every byte."""
+    await every_byte(i2c_rig.PORTS, (None, 0, 1, 2, 3, 4, 5, 6))
 
 
 # The clock
