@@ -120,7 +120,26 @@ def _drop(self):
 AllHold._drop = _drop
 """,
 }
-A_GRANT_THAT_IS_KEPT = {
+# Holds that consist of others give back what these have: not what a waiter was granted in vain.
+IN_VAIN = {
+    "holds.py": """
+def _drop(self, _drop=BusHold._drop):
+    if self._inner is None or not self._inner.cancelled:
+        _drop(self)
+
+BusHold._drop = _drop
+""",
+    "tablemore.py": """
+def _drop(self):
+    for hold in self._holds:
+        if hold._task is not None and not hold.cancelled:
+            hold._task = None
+            hold._drop()
+
+ManyHold._drop = _drop
+""",
+}
+A_GRANT_THAT_IS_KEPT = IN_VAIN | {
     "lock.py": "Lock._give_back = lambda self, waiter: None\n",
     "table.py": "Entry._give_back = lambda self, waiter: None\n",
     "gate.py": "Gate._give_back = lambda self, waiter: None\n",
@@ -142,13 +161,15 @@ A_CANCEL_THAT_IS_LOST = {
         raise LockTimeout("lost")
 """
 }
-BOTH_GRANTED_AND_TOO_LATE = {
+BOTH_GRANTED_AND_TOO_LATE = IN_VAIN | {
     "waitqueue.py": WAITS
     % """
     from .errors import LockTimeout
     start = ticks_ms()
     result = await _wait(queue, hold, holder, ms)
     if ms is not None and ticks_diff(ticks_ms(), start) >= ms - 1:
+        if hold is not None:
+            hold.cancelled = True
         raise LockTimeout("late")
     return result
 """
