@@ -237,9 +237,9 @@ async def call_fails(port, name, at, after, error, cold):
         assert failed is None, failed
         return None
     struck = names[at - 1]
-    if struck in ("try_lock", "unlock") and rig.wire.claimed is not None and not rig.bus._backend._kept:
+    if struck in ("try_lock", "unlock") and rig.made[-1]._locked and not rig.bus._backend._kept:
         # Taken although try_lock() has raised, which nobody can know; or left by the driver.
-        rig.wire.claimed.unlock()
+        rig.made[-1].unlock()
     if struck == "deinit" and not after:
         rig.made[0].deinit()  # it has the pins for ever if that is not done
     where = "%s, %s: call %d, %s" % (port, name, at, struck)
