@@ -24,7 +24,6 @@ class Waiter:
     cancelled = False
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
-    queue = None
 
     def remove(self, task):
         """Called by Task.cancel(). The task leaves the line by itself when it runs; until then wake() refuses it."""
@@ -82,6 +81,7 @@ async def wait(queue, hold, holder, ms):
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
+    waiter.queue = queue
     if holder is not task:
         waiter.holder = holder
     if queue._counts is not None and _stats is None:
@@ -115,7 +115,7 @@ async def wait(queue, hold, holder, ms):
         raise
     finally:
         _waiting.pop(task, None)
-        queue = waiter.queue or queue  # hold_all's gate may have moved it to the line of its key
+        queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
         if not waiter.granted and waiter in queue._line:
             # Those behind it may now come through.
             queue._line.remove(waiter)
