@@ -77,6 +77,14 @@ def problem(where, e, start, **values):
         emit(where + "-fail", text=format_exception(e), ms=since(start), **values)
 
 
+def function_of(module, name):
+    """What is to be called for "test_fifo", or for "test_fifo[lock]": a test of what is in the brackets."""
+    if name[-1] != "]":
+        return getattr(module, name)
+    name, each = name[:-1].split("[")
+    return lambda: getattr(module, name)(each)
+
+
 def run_one(module, name):
     from support import clock, loop
 
@@ -89,7 +97,7 @@ def run_one(module, name):
     emit("start", test=name)
     start = milliseconds()
     try:
-        complaints = loop.run(getattr(module, name))
+        complaints = loop.run(function_of(module, name))
     except KeyboardInterrupt as e:  # the host's way to ask where a test hangs
         waiting = "".join(["\nunfinished: " + coro for coro in loop.unfinished()])
         emit("test-fail", test=name, text=loop.format_exception(e) + waiting, ms=since(start))

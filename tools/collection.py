@@ -204,6 +204,7 @@ def _job(config, collector: DeviceRuntime, items: list[DeviceTest]) -> jobs.Job:
         module=file.name,
         clock=file.clock,
         tests=[item.name for item in items],
+        heap=file.heap,
     )
     return jobs.Job(collector.runtime, request, time_limit=file.time_limit, alone=file.alone)
 

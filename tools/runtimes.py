@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import environment
+from tools import environment, testfile
 from tools.pico import firmware
 
 ROOT = environment.ROOT
@@ -21,6 +21,7 @@ class Request:
     module: str
     clock: str
     tests: list[str]
+    heap: str = testfile.HEAP
 
     def arguments(self) -> list[str]:
         return [str(RUNNER), str(self.folder), self.module, self.clock, *self.tests]
@@ -59,7 +60,7 @@ class MicroPython(Runtime):
         vm = environment.find_vm()
         assert vm is not None, "asked for although it is missing"
         # Tests of thousands of tasks do not fit into the VM's usual 2 MB.
-        return [*vm, "-X", "heapsize=32M", *request.arguments()], {"MICROPYPATH": self.path(request)}
+        return [*vm, "-X", f"heapsize={request.heap}", *request.arguments()], {"MICROPYPATH": self.path(request)}
 
     def path(self, request):
         return _path(request, ".frozen")

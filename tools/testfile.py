@@ -7,6 +7,8 @@ Constants at its top level choose how it is run:
     SLOW = ("test_name",)                   run only with --all; True: all of them
     TIME_LIMIT = 120                        seconds for one test (default: 60)
     ALONE = True                            nothing else runs at the same time: for tests that measure time
+    HEAP = "1M"                             of the MicroPythons (default: what tests of thousands of tasks need)
+    EACH = {"over": ("lock", "key")}        a test that takes the argument `over` is an item for each: test_fifo[lock]
     HOST = True                             an ordinary pytest module, as all below tests/host are
 """
 
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TIME_LIMIT = 60.0
+HEAP = "32M"
 CLOCKS = ("real", "virtual", "wrap")
 CONSTANTS = {
     "RUNTIMES": tuple,
@@ -22,6 +25,8 @@ CONSTANTS = {
     "SLOW": (tuple, bool),
     "TIME_LIMIT": (int, float),
     "ALONE": bool,
+    "HEAP": str,
+    "EACH": dict,
 }
 
 
@@ -33,7 +38,7 @@ class TestFileError(Exception):
 class TestFile:
     path: Path
     source: str
-    tests: dict[str, int]  # name: line
+    tests: dict[str, int]  # name, with what it is run for in brackets: line
     constants: dict
 
     __test__ = False  # not a class of tests, whatever its name
@@ -59,12 +64,16 @@ class TestFile:
         return self.constants.get("ALONE", False)
 
     @property
+    def heap(self) -> str:
+        return self.constants.get("HEAP", HEAP)
+
+    @property
     def is_host(self) -> bool:
         return self.path.parent.name == "host" or self.constants.get("HOST", False)
 
     def is_slow(self, test: str) -> bool:
         slow = self.constants.get("SLOW", ())
-        return slow if isinstance(slow, bool) else test in slow
+        return slow if isinstance(slow, bool) else test.partition("[")[0] in slow
 
 
 def read(path: Path) -> TestFile:
@@ -78,16 +87,18 @@ def read(path: Path) -> TestFile:
         file.constants["HOST"] = True  # pytest's business from here on
         return file
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            file.tests[node.name] = node.lineno
-            _check_test(file, node)
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             if name in CONSTANTS:
                 file.constants[name] = _constant(file, name, node)
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            names.add(node.name)
+            file.tests.update(dict.fromkeys(_items(file, node), node.lineno))
     slow = file.constants.get("SLOW", ())
     for name in slow if isinstance(slow, tuple) else ():
-        if name not in file.tests:
+        if name not in names:
             raise TestFileError(f"{path}: SLOW names {name!r}, and there is no such test")
     if file.clock not in CLOCKS:
         raise TestFileError(f"{path}: CLOCK is {file.clock!r}; it may be one of {CLOCKS}")
@@ -98,13 +109,19 @@ def _is_host_mark(node) -> bool:
     return isinstance(node, ast.Assign) and ast.unparse(node) == "HOST = True"
 
 
-def _check_test(file: TestFile, node) -> None:
+def _items(file: TestFile, node) -> list[str]:
+    """The test, or one for each of what its argument stands for."""
     where = f"{file.path}:{node.lineno}: {node.name}"
-    arguments = node.args
-    if arguments.args or arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
-        raise TestFileError(f"{where} takes arguments; tests that run on the device side have no fixtures")
     if node.decorator_list:
         raise TestFileError(f"{where} is decorated; marks are constants of the module, see tools/testfile.py")
+    arguments = node.args
+    names = [argument.arg for argument in arguments.args]
+    if not (names or arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg):
+        return [node.name]
+    each = file.constants.get("EACH", {})
+    if len(names) != 1 or names[0] not in each or len(ast.unparse(arguments)) != len(names[0]):
+        raise TestFileError(f"{where} takes arguments; tests that run on the device side have no fixtures, but EACH")
+    return [f"{node.name}[{one}]" for one in each[names[0]]]
 
 
 def _constant(file: TestFile, name: str, node):

@@ -25,6 +25,7 @@ else:  # CircuitPython
     def ticks_diff_us(end, start):
         return core.ticks_diff(end // 1000, start // 1000) * 1000
 
+
 _Coroutine = type((lambda: (yield))())
 
 
@@ -94,6 +95,15 @@ class Alarm:
         self._queue.push(self._timer, core.ticks_add(core.ticks(), ms))
 
     async def _ring(self):
+        while True:
+            try:
+                mark = CancelledError(None, self)
+                CancelledError()  # where memory is short it may share its arguments with the one before
+                if len(mark.args) == 2:
+                    break
+            except MemoryError:
+                pass
+            await core.sleep_ms(1)
         foreign = False
         waited = None  # the task that was let run once
         while True:
@@ -115,7 +125,7 @@ class Alarm:
         self._task.cancel()
         if not foreign:  # else the clean-up after the foreign cancel is cut short, and that cancel remains what it was
             # wait_for() takes the first argument of a CancelledError for a result of its own unless it is None.
-            task.data = CancelledError(None, self)
+            task.data = mark
 
     def stop(self, exc):
         """Ends the alarm. True if `exc` is the cancel that it sent."""

@@ -22,8 +22,9 @@ class BusioI2C:
         """True if nobody has the native lock."""
         if not self._kept and not self.i2c.try_lock():
             return False
+        self._kept = False
         self._unlock()
-        return True
+        return not self._kept
 
     def take_over(self):
         """Free the native lock whoever has it: nobody else may be using the bus."""

@@ -311,6 +311,7 @@ def _own_wire(bus, device):
 
 async def _keep_wire(bus, hold, timeout_ms):
     start = ticks_ms()
+    bus._wire_hold = bus._wire_hold  # room for the attribute, before anything is taken
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
     bus._wire_hold = hold
     try:
@@ -390,16 +391,20 @@ def _forget(bus):
 
 
 def _leave_wire(bus, hold):
-    bus._wire_hold = bus._locks = None
+    bus._wire_hold = None
     device = hold._open
-    if device is not None:
-        hold._open = None
-        bus._end_transfer(device)
-    if hold._epoch is bus._epoch:
-        try:
-            if hold.wire:
-                bus._wire_left(hold)
-        finally:
+    try:
+        bus._locks = None
+        if device is not None:
+            hold._open = None
+            bus._end_transfer(device)
+        if hold.wire and hold._epoch is bus._epoch:
+            bus._wire_left(hold)
+    except BaseException:
+        bus._soil()
+        raise
+    finally:
+        if hold._epoch is bus._epoch:
             if bus._user is None:
                 bus._wire._pass_on()
             else:  # another task's transfer runs with this hold's session: the wire is free when that has ended

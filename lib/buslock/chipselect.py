@@ -39,11 +39,11 @@ def pin_of(number):
 def _machine(pin, active):
     ready = []
 
-    def drive(*level):
+    def drive(level=None):  # with *level it would allocate, and out of memory leave the chip selected
         if not ready:
             pin.init(pin.OUT, value=1 - active)
             ready.append(True)
-        return pin(*level)
+        return pin() if level is None else pin(level)
 
     return drive
 
@@ -51,13 +51,13 @@ def _machine(pin, active):
 def _digital(pin, active):
     ready = []
 
-    def drive(*level):
+    def drive(level=None):
         if not ready:
             pin.switch_to_output(value=bool(1 - active))
             ready.append(True)
-        if not level:
+        if level is None:
             return int(pin.value)
-        pin.value = bool(level[0])
+        pin.value = bool(level)
         return None
 
     return drive

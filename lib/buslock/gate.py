@@ -36,9 +36,9 @@ class AllHold(Hold):
             self._task = task
             return
         table._shut = True
-        for key in list(table._entries):
-            table._entry(key)  # whose end of a hold is told to the gate
         try:
+            for key in list(table._entries):
+                table._entry(key)  # whose end of a hold is told to the gate
             # Cancelled here: nothing is owned, see wait().
             await wait(table._gate, self, task, self._timeout)
         finally:

@@ -25,8 +25,9 @@ class GroupHold(BusHold):
     """A BusHold whose block gets `regs`: operations with the device or address first."""
 
     async def _enter(self):
+        regs = Grouped(self._find)  # may fail for want of memory, so before it is taken
         await Hold._enter(self)
-        return Grouped(self._find)
+        return regs
 
     _home = None  # the multiplexer channel whose addresses are meant
 
@@ -62,8 +63,9 @@ class SeveralHold(Hold):
         return " and ".join([bus.name for bus, _ in self._groups])
 
     async def _enter(self):
+        regs = Grouped(self._find)
         await super()._enter()
-        return Grouped(self._find)
+        return regs
 
     async def _take(self):
         start = ticks_ms()
@@ -78,8 +80,8 @@ class SeveralHold(Hold):
                 self._refuse_closed(closes)
                 hold = GroupHold(bus, devices, left_of(self._timeout, start), False)
                 hold.shared = self.shared
+                self._holds.append(hold)  # before it is taken: afterwards nothing may fail for want of memory
                 await Hold._enter(hold)  # cancelled here: those before it are given back below
-                self._holds.append(hold)
         except BaseException:
             self._drop()
             raise

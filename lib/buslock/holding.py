@@ -35,7 +35,7 @@ class Hold(Waiter):
     async def _enter(self):
         if self._given is None:
             self._refuse()
-        self._given = None
+        self._given = self._task = None  # a new attribute may fail for want of memory: it must not when this is taken
         await self._take()  # cancelled here: nothing is owned
         return self
 

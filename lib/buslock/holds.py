@@ -42,13 +42,16 @@ class BusHold(Hold):
         return ", ".join([device._label() for device in self._devices])
 
     async def _enter(self):
+        session = self._bus._session_of(self._devices[0], self)  # may fail for want of memory, so before it is taken
         await super()._enter()
-        return self._bus._session_of(self._devices[0], self)
+        return session
 
     def __aexit__(self, exc_type, exc, tb):
-        if self.wire and exc is not None and self._devices is not None:
-            self._bus._failed_outside(exc, self._devices[0])
-        super().__aexit__(exc_type, exc, tb)
+        try:
+            if self.wire and exc is not None and self._devices is not None:
+                self._bus._failed_outside(exc, self._devices[0])
+        finally:
+            super().__aexit__(exc_type, exc, tb)
         if self._left is not None and exc_type is None:
             raise TransferError(0, "%s: its chip select was left active; it is idle again" % self._left._label())
         return DONE
@@ -76,24 +79,24 @@ class BusHold(Hold):
                 if bus._closes != closes:
                     bus._refuse_closed()  # it was closed while the set-up of the one before was waited for
                 await bus._open(device, left_of(self._timeout, start))  # cancelled here: nothing is held
-            inner = self._keys_hold(left_of(self._timeout, start))
-            await inner._enter()  # cancelled here: nothing is owned
-            # While this task stood in line, the bus may have been closed, or a set-up become due again.
-            if bus._backend is not None and not bus._closing and all(device._ready for device in self._prepare):
-                break
-            inner.release()
-        self._inner = inner
-        for part in getattr(inner, "_holds", None) or (inner,):
-            part._owner = self  # a look-alike finds the hold of the running task by this
-        self._epoch = bus._epoch
-        self._task = current_task()
-        if self.wire:
+            self._inner = inner = self._keys_hold(left_of(self._timeout, start))
             try:
-                await bus._keep_wire(self, left_of(self._timeout, start))  # cancelled here: the keys are given back
+                await inner._enter()  # cancelled here: nothing is owned
+                # While this task stood in line, the bus may have been closed, or a set-up become due again.
+                if bus._backend is not None and not bus._closing and all(device._ready for device in self._prepare):
+                    self._epoch = bus._epoch
+                    for part in getattr(inner, "_holds", None) or (inner,):
+                        part._owner = self  # a look-alike finds the hold of the running task by this
+                    self._task = current_task()
+                    if self.wire:
+                        # Cancelled here: the keys are given back.
+                        await bus._keep_wire(self, left_of(self._timeout, start))
+                    return
             except BaseException:
                 self._task = None
                 self._drop()
                 raise
+            inner.release()
 
     def _drop(self):
         bus = self._bus

@@ -85,13 +85,14 @@ class Lock(WaitQueue):
     def _take(self, holder, hold):
         """True if it was free and is held now; False if it has to be waited for."""
         if not self._busy():
+            self._hold = hold  # first, or a failure for want of memory would leave a lock that nobody knows of
             self._holder = holder
-            self._hold = hold
             return True
         if self._holder is holder or self._holder is current_task():
             from .refusals import reentry
 
             raise reentry(self)
+        self._hold = self._hold  # room for the attribute: there may be none left when it is handed over
         return False
 
     def _busy(self):

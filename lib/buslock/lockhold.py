@@ -18,8 +18,9 @@ class LockHold(Hold):
         if given is None or lock._holder is not None:
             return self._enter()
         self._given = None
-        lock._holder = self._task = current_task()
+        # The lock itself last: what is new before it may fail for want of memory.
         lock._hold = self
+        self._task = lock._holder = current_task()
         return given
 
     def _is_held(self):

@@ -30,19 +30,18 @@ class Lines:
             if not free:
                 return None  # on CircuitPython the pins belong to the peripheral
             try:
-                scl, sda = _DigitalPin(self.scl), _DigitalPin(self.sda)
+                scl, sda = _both(_DigitalPin, self.scl, self.sda)
             except ValueError:
                 return None  # its close was interrupted: it has them still
             try:
                 return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
             finally:
-                scl.done()
-                sda.done()
+                _done(scl, sda)
         return "" if scl.value() and sda.value() else "SCL" if not scl.value() else "SDA"
 
     def clear(self, name):
         """Up to nine clocks until SDA is high, then STOP. BusStuck if a line stays low."""
-        scl, sda = _open_drain(self.scl), _open_drain(self.sda)
+        scl, sda = _both(_open_drain, self.scl, self.sda)
         try:
             _raise(scl, name)
             for _ in range(_CLOCKS):
@@ -66,8 +65,24 @@ class Lines:
                     % (name, _CLOCKS),
                 )
         finally:
-            scl.done()
-            sda.done()
+            _done(scl, sda)
+
+
+def _both(make, scl, sda):
+    """A pin that was made stays in use until it is done: if the second fails, the first is."""
+    scl = make(scl)
+    try:
+        return scl, make(sda)
+    except BaseException:
+        scl.done()
+        raise
+
+
+def _done(scl, sda):
+    try:
+        scl.done()
+    finally:
+        sda.done()
 
 
 def _raise(scl, name):
@@ -108,7 +123,11 @@ class _DigitalPin:
         from digitalio import DigitalInOut, DriveMode
 
         self.pin = DigitalInOut(pin)
-        self.pin.switch_to_output(True, DriveMode.OPEN_DRAIN)
+        try:
+            self.pin.switch_to_output(True, DriveMode.OPEN_DRAIN)
+        except BaseException:
+            self.pin.deinit()
+            raise
 
     def value(self, *level):
         if not level:

@@ -112,11 +112,11 @@ def left_active(bus, device):
     try:
         if cs is None or cs() != device._active:
             return False
-        bus._count("left_selected")
+        cs(1 - device._active)  # before anything that may fail for want of memory
         device._owes = device._post > 0
-        cs(1 - device._active)
         if device._owes:
             bus._soil()
+        bus._count("left_selected")
     except BaseException as error:
         device._astray(error)
         if not isinstance(error, Exception):

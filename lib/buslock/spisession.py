@@ -110,8 +110,9 @@ class Select(Hold):
         return (self._inner or self._me._hold).held
 
     async def _enter(self):
+        selected = Selected(self._selected, self)  # may fail for want of memory, so before it is taken
         await super()._enter()
-        return Selected(self._selected, self)
+        return selected
 
     async def _take(self):
         start = ticks_ms()
@@ -119,14 +120,13 @@ class Select(Hold):
         device = self._selected
         bus = device._bus
         if me is device:
-            inner = BusHold(bus, self._devices, self._timeout, False)
+            self._inner = inner = BusHold(bus, self._devices, self._timeout, False)
             await Hold._enter(inner)  # cancelled here: nothing is owned
-            self._inner = inner
         else:
             self._outer = await me._prepare()  # cancelled here: nothing is owned
-        self._epoch = bus._epoch
-        self._task = current_task()
         try:
+            self._epoch = bus._epoch
+            self._task = current_task()
             if self._outer is None:
                 await bus._keep_wire(self, left_of(self._timeout, start))  # cancelled here: the key is given back
             else:

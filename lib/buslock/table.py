@@ -42,7 +42,12 @@ class KeyHold:
         given = self._task
         if given is None:
             self._refuse()
-        queue = ask(self._table, self)
+        try:
+            queue = ask(self._table, self)
+        except BaseException:
+            if isinstance(self._task, Given):
+                self._task = None  # it is not tried again, and nothing is to be given back
+            raise
         return given if queue is None else wait(queue, self, None, self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):
@@ -102,8 +107,10 @@ class Entry(WaitQueue):
             hold = line[0]
             if holds and not (hold.shared and holds[0].shared):
                 return
-            if grant(self) is not None:
-                holds.append(hold)
+            holds.append(hold)  # first: there may be no room for it
+            if grant(self) is None:
+                holds.pop()
+            else:
                 hold._task = hold.task
         if not holds:
             table = self.table
@@ -283,9 +290,7 @@ class LockTable:
                 self._refuse(hold, other)
 
     def _refuse(self, hold, mine):
-        """The task holds it already. `hold` is not tried again, unless it is the one in force."""
-        if mine is not hold:
-            hold._task = None
+        """The task holds it already."""
         from .refusals import reentry
 
         raise reentry(hold._label(), mine._label())

@@ -89,11 +89,12 @@ class ManyHold(Hold):
                 hold._table = self._table
                 hold._key = key
                 hold.shared = self.shared
+                hold._task = None
+                self._holds.append(hold)  # before it is taken: afterwards nothing may fail for want of memory
                 queue = ask(self._table, hold) if trace is None else trace.ask(hold)
                 if queue is not None:
                     # Cancelled here: the keys taken so far are given back below.
                     await wait(queue, hold, current_task(), left_of(self._timeout, start))
-                self._holds.append(hold)
         except BaseException:
             self._drop()
             raise

@@ -26,6 +26,7 @@ class deadline:
         if self._ms is not None:
             if current_task() is OUTSIDE:
                 raise RuntimeError("deadline() needs a running task")
+            self._alarm = None  # room for the attribute: an alarm that is not known would ring
             self._alarm = Alarm(self._ms)
         return DONE
 

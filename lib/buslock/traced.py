@@ -4,7 +4,7 @@ The methods of this one bus are put in front of those of its class, so a bus wit
 waits or raises: what happens, and in which order, is the same with a trace and without.
 """
 
-from ._rt import DONE, current_task
+from ._rt import DONE, Given, current_task
 from .bus import Bus
 from .lock import Lock
 from .table import KeyHold, ask
@@ -75,7 +75,12 @@ class TracedKeyHold(KeyHold):
         given = self._task
         if given is None:
             self._refuse()
-        queue = self._table._trace.ask(self)
+        try:
+            queue = self._table._trace.ask(self)
+        except BaseException:
+            if isinstance(self._task, Given):
+                self._task = None
+            raise
         return given if queue is None else wait(queue, self, None, self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):

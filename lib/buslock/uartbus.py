@@ -181,8 +181,8 @@ async def transmit(bus, port, buf, late_ms, wait):
         if isinstance(error, OSError):
             raise fault(bus, error, "sending failed")
         raise
-    port.last = ticks_ms()
     failed = lower(bus)
+    port.last = ticks_ms()
     if failed is not None:
         raise failed
     if heard is not None:

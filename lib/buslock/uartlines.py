@@ -36,8 +36,8 @@ def lower(bus):
 def quiet(bus, port):
     """An exchange failed: silence is waited for before the next one, if anything may still come."""
     if port.unquiet is not None and not port.dead:
-        port.since = ticks_ms()
         bus._soil()
+        port.since = ticks_ms()
 
 
 async def silence(bus, port):

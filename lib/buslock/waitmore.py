@@ -1,7 +1,7 @@
 """What few waits need: those that may not begin, or end in vain, and the statistics of what is worse than before."""
 
-from ._rt import ticks_diff
-from .waitqueue import HOLD
+from ._rt import ticks_diff, ticks_ms
+from .waitqueue import HOLD, LONGEST
 
 
 def check(queue):
@@ -18,11 +18,33 @@ def at_once(queue, hold, ms):
     return at_once(queue, hold, ms)
 
 
-def in_vain(queue, hold, waiter, ms):
+def in_vain(hold, waiter, start, ms):
     """The end of a wait that was not granted."""
     from .refusals import in_vain
 
-    return in_vain(queue, hold, waiter, ms)
+    _gone(waiter, start, waiter.error is not None)
+    return in_vain(waiter.queue, hold, waiter, ms)
+
+
+def cancelled(waiter, start):
+    counts = waiter.queue._counts
+    if counts is not None:
+        counts["cancellations"] = counts.get("cancellations", 0) + 1
+    _gone(waiter, start, True)
+
+
+def _gone(waiter, start, cancelled):
+    queue = waiter.queue
+    if queue._trace is not None:
+        queue._trace.gone(queue, waiter, cancelled)
+    if queue._counts is not None:
+        worst(waiter, start, ticks_diff(ticks_ms(), start))
+
+
+def longest(queue):
+    """More tasks wait than ever before."""
+    queue._counts[LONGEST] = len(queue._line)
+    queue._counts["longest_key"] = getattr(queue, "key", None)
 
 
 def behind(queue, waiter):

@@ -5,6 +5,7 @@ from builtins import len  # found sooner in the module itself
 from ._rt import current_task, park, ticks_diff, ticks_ms, wake
 
 _waiting = {}  # task: its Waiter, while it is parked
+_waitmore = None  # the module, once it is needed
 _NOBODY = ()
 # Keys of a queue's counts. Those that are counted at every wait are ints, which are found sooner than strings; those
 # from 0 on are the histogram: how many waits took so many bits of milliseconds.
@@ -64,8 +65,6 @@ def grant(queue):
         return None
     waiter.granted = True
     _waiting.pop(waiter.task, None)  # it has not run yet, and waits for nothing any more
-    queue._before = queue._since
-    queue._since = ticks_ms()
     if queue._trace is not None:
         queue._trace.granted(queue, waiter)
     return waiter
@@ -86,32 +85,37 @@ async def wait(queue, hold, holder, ms):
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
+    waiter.queue = queue
+    waiter.granted = False  # an attribute that is new may fail for want of memory: here, and not at the hand-over
     if holder is not None and holder is not task:
         waiter.holder = holder
-    waiter.queue = queue
-    if line is _NOBODY:
-        queue._line = line = []
-    line.append(waiter)
-    if queue._trace is not None:
-        queue._trace.arrived(queue)
     counts = queue._counts
-    if counts is not None:
-        counts[WAITS] += 1
-        if queue.table is None and queue.bus._wire_hold is not None:
-            _more().behind(queue, waiter)
-        if len(line) > counts[LONGEST]:
-            counts[LONGEST] = len(line)
-            counts["longest_key"] = getattr(queue, "key", None)
-    _waiting[task] = waiter
     start = ticks_ms()
     left = ms
     try:
+        if line is _NOBODY:
+            queue._since = queue._before = None
+            queue._line = line = []
+        line.append(waiter)
+        _waiting[task] = waiter
+        if queue._trace is not None:
+            queue._trace.arrived(queue)
+        if counts is not None:
+            counts[WAITS] += 1
+            if queue.table is None and queue.bus._wire_hold is not None:
+                _more().behind(queue, waiter)
+            if len(line) > counts[LONGEST]:
+                _more().longest(queue)
         while left is None or left > 0:
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
             if waiter.granted:
+                # Counted here, where a failure passes the grant on.
+                queue = waiter.queue
+                queue._before = queue._since
+                queue._since = left = ticks_ms()
                 if counts is not None:
-                    left = ticks_diff(waiter.queue._since, start)  # pyright: ignore[reportArgumentType]
+                    left = ticks_diff(left, start)
                     if left > counts[HOLD]:
                         _more().worst(waiter, start, left)
                     bits = 0
@@ -129,23 +133,18 @@ async def wait(queue, hold, holder, ms):
                 left = ms - ticks_diff(ticks_ms(), start)
     except BaseException:
         _leave(waiter)
-        if counts is not None:
-            _more().worst(waiter, start, ticks_diff(ticks_ms(), start))
-            counts["cancellations"] = counts.get("cancellations", 0) + 1
-        if queue._trace is not None:
-            queue._trace.gone(queue, waiter, True)
+        _more().cancelled(waiter, start)
         raise
     _leave(waiter)
-    if counts is not None:
-        _more().worst(waiter, start, ticks_diff(ticks_ms(), start))
-    if queue._trace is not None:
-        queue._trace.gone(queue, waiter, waiter.error is not None)
-    raise _more().in_vain(queue, hold, waiter, ms)
+    raise _more().in_vain(hold, waiter, start, ms)
 
 
 def _more():
     """What few waits need. (What wait() itself imports would be part of its frame, of which each waiting task has one.)"""
-    return __import__("buslock.waitmore", None, None, ("worst",))
+    global _waitmore
+    if _waitmore is None:  # not asked of __import__ each time: out of memory, MicroPython's may end the program
+        _waitmore = __import__("buslock.waitmore", None, None, ("worst",))
+    return _waitmore
 
 
 def _leave(waiter):

@@ -222,6 +222,27 @@ def test_runtimes_of_a_module_and_ordinary_modules(folder):
     assert "2 passed" in out
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_test_of_each(folder, runtime):
+    available(runtime)
+    source = 'EACH = {"over": ("lock", "key")}\n\n\nasync def test_fifo(over):\n    assert over == "key"\n'
+    (folder / "tests" / "test_one.py").write_text(source)
+    out = run_pytest(folder, "-v", "--runtime", runtime)
+    assert f"test_one.py::{runtime}::test_fifo[lock] FAILED" in out
+    assert f"test_one.py::{runtime}::test_fifo[key] PASSED" in out
+    assert "left:  'lock'" in out
+    assert "line 5, in test_fifo" in out
+
+
+def test_a_heap_of_its_own(folder):
+    available("micropython")
+    source = 'import gc\n\nHEAP = "512K"\n\n\ndef test_small():\n    assert gc.mem_free() < 512000\n'
+    (folder / "tests" / "test_one.py").write_text(source)
+    (folder / "tests" / "test_two.py").write_text(source.replace("HEAP", "OTHER").replace("< ", "> 20 * "))
+    out = run_pytest(folder, "--runtime", "micropython")
+    assert "2 passed" in out
+
+
 def test_modules_that_want_to_be_alone_run_when_nothing_else_does(folder):
     log = folder / "log"
     body = f"""
@@ -281,6 +302,8 @@ def test_module_that_cannot_be_imported(folder):
     ("source", "message"),
     [
         ("def test_a(tmp_path):\n    pass\n", ":1: test_a takes arguments"),
+        ("EACH = {'x': ('a',)}\ndef test_a(x, y):\n    pass\n", ":2: test_a takes arguments"),
+        ("EACH = {'x': ('a',)}\ndef test_a(*x):\n    pass\n", ":2: test_a takes arguments"),
         ("@mark\ndef test_a():\n    pass\n", "test_a is decorated"),
         ("SLOW = ('test_b',)\n", "SLOW names 'test_b', and there is no such test"),
         ("CLOCK = 'moon'\n", "CLOCK is 'moon'"),

@@ -68,8 +68,8 @@ VARIANTS = (
         [
             (
                 "waitqueue.py",
-                "if waiter.granted:\n                if counts",
-                "if waiter.granted and left != ms:\n                if counts",
+                "if waiter.granted:\n                # Counted",
+                "if waiter.granted and left != ms:\n                # Counted",
             ),
         ],
         "locks.three_by_one",
