@@ -41,12 +41,12 @@ def start_ms(wrap):
     """Ahead of the real time by a distance that tells the stamps of one from those of the other."""
     if wrap and not NATIVE:
         return PERIOD_MS - 1000
-    return time.ticks_ms() + AHEAD_MS
+    return (adafruit_ticks or time).ticks_ms() + AHEAD_MS
 
 
 def install(clock):
     global _first_virtual
-    _first_virtual = clock.ms()
+    _first_virtual = clock.ms() % PERIOD_MS
 
     def ticks():
         return clock.ms() % PERIOD_MS
@@ -93,6 +93,14 @@ def waiting(clock, queue, io):
         clock.add_us(dt * 1000)
 
     return wait_io_event
+
+
+def _is_real(task):
+    """Whether C code has stamped it. By the difference: CircuitPython's ticks wrap 65 s after the start.
+
+    A deadline can be so far ahead that its difference is negative, too; but then it is farther away.
+    """
+    return -2 * AHEAD_MS < core.ticks_diff(task.ph_key, _first_virtual) < 0
 
 
 class Queue:
@@ -146,11 +154,11 @@ class Queue:
             return
         inner = self.inner
         head = inner.peek()
-        if head is None or head.ph_key >= _first_virtual:
+        if head is None or not _is_real(head):
             return
         due = []
         now = core.ticks()
-        while head is not None and head.ph_key < _first_virtual:
+        while head is not None and _is_real(head):
             task = inner.pop()
             entry = self.entries.get(id(task))
             # One that was due already has not moved: its cancel only brought it a CancelledError. All others have come

@@ -1,0 +1,12 @@
+"""Where there is little memory and time: on a board, emulated or not."""
+
+import sys
+
+SMALL = sys.platform in ("rp2", "RP2040", "esp32", "esp8266")
+
+
+def every(n, few=5):
+    """The numbers up to n; on a board a `few` of them, the first and the last too."""
+    if not SMALL:
+        return range(n)
+    return [i * (n - 1) // (few - 1) for i in range(few)]
