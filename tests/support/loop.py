@@ -107,6 +107,17 @@ else:
         for _ in range(GRACE_TURNS):
             await core.sleep_ms(0)
 
+    def _round_sleeps():
+        """CircuitPython's floats have 22 bits, so that its asyncio.sleep(6 / 1000) is one of 5 ms."""
+
+        def sleep(t):
+            return core.sleep_ms(int(t * 1000 + 0.5))
+
+        core.sleep = asyncio.sleep = sleep
+
+    if sys.implementation.name == "circuitpython":
+        _round_sleeps()
+
     def _follow_tasks():
         """The VM keeps no list of all tasks: one that is parked for ever is known only to whoever made it."""
         make_task = core.create_task
