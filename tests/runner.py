@@ -87,6 +87,7 @@ def run_one(module, name):
     if mistakes:
         mistakes.forget()  # those of a test that has failed
     emit("start", test=name)
+    clock.begin()
     start = milliseconds()
     try:
         complaints = loop.run(getattr(module, name))

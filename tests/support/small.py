@@ -3,6 +3,7 @@
 import sys
 
 SMALL = sys.platform in ("rp2", "RP2040", "esp32", "esp8266")
+KEPT = 200 if SMALL else 1000  # entries of a wire's transcript, which take 70 bytes each
 
 
 def every(n, few=5):

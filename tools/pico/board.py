@@ -14,7 +14,7 @@ from tools.pico.desk import Desk
 corrections.apply()
 
 LAYOUT = FlashLayout(fs_start=flash.START, fs_blockcount=flash.BLOCKS, fs_blocksize=flash.BLOCK)
-BOOT_LIMIT = 120  # seconds of real time; half a second is usual
+BOOT_LIMIT = 600  # seconds of real time; half a second is usual, 30 are with CircuitPython
 PUMP_NS = 1_000_000
 BANNER = b"raw REPL; CTRL-B to exit\r\n>"
 CTRL_A, CTRL_B, CTRL_C, CTRL_D = b"\x01", b"\x02", b"\x03", b"\x04"
