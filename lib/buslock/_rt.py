@@ -9,12 +9,10 @@ when a cancel is on its way. These names are private to asyncio, so the import f
 
 import sys
 
-RUNTIME = sys.implementation.name
-
 # Stands for the task of code that runs in none: module level, the REPL. It counts as a task that has ended.
 OUTSIDE = "(no task)"
 
-if RUNTIME == "cpython":
+if sys.implementation.name == "cpython":
     from ._rt_cpython import *  # noqa: F403
 else:
     from asyncio import core
@@ -24,7 +22,9 @@ else:
         ticks_diff = core.ticks_diff
         core.ticks_add, core.sleep_ms, core._task_queue, core._io_queue, core.cur_task, core.Task  # noqa: B018
     except AttributeError as missing:
-        raise ImportError("buslock needs MicroPython 1.22 or Adafruit's asyncio; %s: %s" % (sys.version, missing))
+        from .oldasyncio import refuse
+
+        refuse(missing)
 
     # What __aenter__ and __aexit__ return when there is nothing to wait for: an exhausted native iterator allocates
     # nothing, however often it is awaited.
@@ -47,19 +47,12 @@ else:
         """Changes when `new_event_loop()` has replaced the loop."""
         return core._task_queue
 
-    if hasattr(core, "_never"):
-        _never = core._never  # CircuitPython reschedules a task that merely yields
-    else:
-        _ONCE = (None,)
-
-        def _never():
-            return iter(_ONCE)  # native, and smaller than a generator
-
     def park(waiter, ms):
         """Awaitable: parks the running task for `ms`, or for ever when None, or until `wake(waiter)`."""
         if ms is None:
             core.cur_task.data = waiter  # its cancel calls waiter.remove(task)
-            return _never()
+            # CircuitPython reschedules a task that merely yields. Elsewhere a native iterator is smaller than a generator.
+            return core._never() if hasattr(core, "_never") else iter((None,))
         return core.sleep_ms(ms)
 
     def wake(waiter):

@@ -9,7 +9,6 @@ from typing_extensions import TypeAlias, TypeGuard
 _T = TypeVar("_T")
 _Task: TypeAlias = Any
 
-RUNTIME: str
 OUTSIDE: str
 DONE: Awaitable[None]
 

@@ -46,7 +46,7 @@ def make_board(image: Path, program: Path, circuit: bool):
     from tools.pico.board import Pico
 
     files = {
-        **flash.library(),
+        **flash.library(as_deployed=True),
         **flash.tree(ROOT / "boards", "/boards"),
         "/program.py": program.read_bytes(),
     }
