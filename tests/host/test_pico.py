@@ -198,6 +198,26 @@ def test_the_example_on_the_pico():
         assert expected in done.stdout
 
 
+OTHERS = {
+    "conversion": "the expander was written while a conversion ran",
+    "calibration": r"calibration is now b'\x124Vx'",
+    "thermometer_eeprom": "228 bytes written, read back the same",
+    "recovery": "pressure 101325",
+    "unmodified_driver": "NotCovered: i2c0/0x48 is in use by task 'main'",
+}
+
+
+@pytest.mark.parametrize("example", OTHERS)
+def test_other_examples_on_the_pico(example, request):
+    """Those whose chips are on the emulated Pico's pins."""
+    needs_pico()
+    if not request.config.getoption("--all"):
+        pytest.skip("examples/read_registers.py runs on the emulated Pico; the others with --all")
+    done = on_the_pico(ROOT / "examples" / f"{example}.py")
+    assert done.returncode == 0, done.stderr
+    assert OTHERS[example] in done.stdout
+
+
 def test_an_exception_of_a_program_is_shown(tmp_path):
     program = tmp_path / "wrong.py"
     program.write_text("print('so far')\nraise ValueError('and no further')\n")
