@@ -78,7 +78,9 @@ def test_an_image_tells_what_it_is(tmp_path):
 @pytest.mark.parametrize("runtime", ["pico", "pico-circuitpython"])
 def test_a_few_tests_of_the_lock(runtime):
     """Through the harness, as --runtime does it."""
-    needs_pico(runtimes.ALL[runtime].firmware)
+    board = runtimes.ALL[runtime]
+    assert isinstance(board, runtimes.Pico)
+    needs_pico(board.firmware)
     import tempfile
 
     from tools import assertions, testfile

@@ -24,7 +24,7 @@ def image(files: dict[str, bytes]) -> bytes:
         for part in folders:
             folder = folder.setdefault(part, {})
         folder[name] = data
-    return _Image(tree).bytes()
+    return _Image(tree).content()
 
 
 class _Image:
@@ -35,7 +35,7 @@ class _Image:
         if len(self._root) > ROOT_ENTRIES * 32 or FIRST_DATA + len(self._data) // SECTOR > SECTORS:
             raise FatError(f"the files need more than the {SECTORS * SECTOR // 1024} KB of CircuitPython's disk")
 
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         fat = bytearray(FAT_SECTORS * SECTOR)
         for number, value in enumerate(self._fat):
             at = number * 3 // 2
