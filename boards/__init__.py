@@ -20,6 +20,7 @@ NAMES = (
     "esp32_devkit",
     "esp32_s3",
     "esp8266",
+    "pico_circuitpython",
     "qtpy_rp2040",
     "feather_esp32s3",
     "raspberry_pi_blinka",
@@ -28,6 +29,7 @@ NAMES = (
 
 # CircuitPython's board.board_id
 _BOARD_IDS = {
+    "raspberry_pi_pico": "pico_circuitpython",
     "adafruit_qtpy_rp2040": "qtpy_rp2040",
     "adafruit_feather_esp32s3_4mbflash_2mbpsram": "feather_esp32s3",
     "adafruit_feather_esp32s3_nopsram": "feather_esp32s3",

@@ -23,6 +23,7 @@ from buslock_sim import (
 )
 from support import clock
 from support.outcome import skip
+from support.small import KEPT
 
 try:
     import _thread
@@ -117,7 +118,7 @@ class Rig:
         self.made = []  # the peripherals
         self.closed = []
         if wire is None:
-            wire = Wire()
+            wire = Wire(keep=KEPT)
             self.a = wire.attach(A, Counter(bytes(range(256))))
             self.b = wire.attach(B, Counter(bytes(range(255, -1, -1))))
             self.expander = wire.attach(EXPANDER, IOExpander())

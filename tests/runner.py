@@ -12,6 +12,7 @@ import time
 
 MARK = "@@buslock "
 
+
 def emit(event, **values):
     values["event"] = event
     print(MARK + json.dumps(values))
@@ -95,6 +96,7 @@ def run_one(module, name):
     if mistakes:
         mistakes.forget()  # those of a test that has failed
     emit("start", test=name)
+    clock.begin()
     start = milliseconds()
     try:
         complaints = loop.run(function_of(module, name))

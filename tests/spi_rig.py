@@ -10,6 +10,7 @@ import buslock_sim
 from buslock import SPIBus
 from buslock_sim import SPI, AsyncSPI, BusioSPI, DigitalInOut, Pin, SoftSPI, SpiChip, SpiWire
 from support import clock
+from support.small import KEPT
 
 MACHINE = ("rp2", "late_clock", "esp32", "stm32", "esp8266", "soft")
 BUSIO = ("circuitpython", "blinka")
@@ -108,7 +109,7 @@ class Rig:
         self.awaits = port in AWAITED
         self.pins = pins or ("digital" if self.busio or self.awaits else "pin")
         self.made = []  # the peripherals
-        self.wire = wire = SpiWire()
+        self.wire = wire = SpiWire(keep=KEPT)
         self.names = (5, 6) if self.pins == "number" else ("a", "b")
         self.a, self.b = chips or (Echo(0x5A), Echo(0xA5))
         for name, chip in zip(self.names, (self.a, self.b)):

@@ -5,6 +5,7 @@ import sys
 
 from buslock import BusClosed, DeadlineExceeded, Lazy, LockTimeout, Reentry, WouldDeadlock, deadline
 from support import clock
+from support.small import every
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
@@ -110,7 +111,7 @@ async def test_one_object_for_many():
 
 async def test_whoever_is_cancelled():
     """Of 100 first callers any one may be cancelled, the first too, at any turn: the others get it (promise 9)."""
-    for position in range(100):
+    for position in every(100):
         maker = Maker(1)
         lazy = Lazy(maker.make)
         tasks = [asyncio.create_task(lazy.get()) for _ in range(100)]

@@ -5,6 +5,7 @@ import sys
 
 from buslock import DeadlineExceeded, Lock, LockTimeout, NotHeld, QueueFull, Reentry, WouldDeadlock, deadline
 from support import clock
+from support.outcome import skip
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
@@ -184,6 +185,8 @@ async def test_timeout_0_does_not_wait():
 
 async def test_a_longest_timeout_is_accepted():
     """The longest time, 2**28-1 ms, about three days, waits that long."""
+    if sys.implementation.name == "circuitpython":
+        skip("the C code of its tasks takes a virtual time that is 2**28 ms ahead of the real one for one of the past")
     lock = Lock()
     longest = (1 << 28) - 1
 

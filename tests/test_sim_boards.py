@@ -8,7 +8,7 @@ from buslock_sim.crc import crc16
 import boards
 
 MICROPYTHON_BOARDS = ("pico", "pico_w", "pico_2", "esp32_devkit", "esp32_s3", "esp8266")
-BUSIO_BOARDS = ("qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")
+BUSIO_BOARDS = ("pico_circuitpython", "qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")
 PINS = ("I2C_SCL", "I2C_SDA", "SPI_SCK", "SPI_MOSI", "SPI_MISO", "SPI_CS", "SPI_CS2", "SPI_DC", "UART_TX", "UART_RX")
 PINS += ("UART_DE",)
 
@@ -83,6 +83,7 @@ def test_boards_of_micropython_are_picked_by_their_machine():
 
 def test_boards_of_circuitpython_are_picked_by_their_id():
     assert boards.pick("circuitpython", "RP2040", "", "adafruit_qtpy_rp2040") == "qtpy_rp2040"
+    assert boards.pick("circuitpython", "RP2040", "", "raspberry_pi_pico") == "pico_circuitpython"
     assert boards.pick("circuitpython", "x", "", "adafruit_feather_esp32s3_4mbflash_2mbpsram") == "feather_esp32s3"
 
 
@@ -100,7 +101,7 @@ def test_an_unknown_board_says_what_it_saw_and_the_way_out():
         ("micropython", "rp2", "SparkFun Thing Plus RP2040 with RP2040", None),
         ("micropython", "rp2", "Raspberry Pi Pico Z with RP2040", None),
         ("micropython", "rp2", "", None),
-        ("circuitpython", "RP2040", "", "raspberry_pi_pico"),
+        ("circuitpython", "RP2040", "", "sparkfun_pro_micro_rp2040"),
     ):
         text = str(raised(RuntimeError, boards.pick, *seen))
         assert (seen[2] or seen[1]) in text and str(seen[3]) in text and "this_board(" in text

@@ -11,6 +11,7 @@ import buslock_sim
 from buslock import UARTBus
 from buslock_sim import UART, BusioUART, DigitalInOut, Node, Pin, UartLine
 from support import clock
+from support.small import KEPT
 
 CPYTHON = sys.implementation.name == "cpython"
 
@@ -123,7 +124,7 @@ class Rig:
         self.baudrate = baudrate
         self.wrap = wrap
         self.made = []
-        self.line = line = UartLine(de=de, de_active=de_active, echo=echo)
+        self.line = line = UartLine(de=de, de_active=de_active, echo=echo, keep=KEPT)
         self.nodes = (Liner(1), Liner(2)) if nodes is None else nodes()
         for node in self.nodes:
             line.attach(node)

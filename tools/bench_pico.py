@@ -1,6 +1,6 @@
 """The process of a program of tools/bench on the emulated Pico; its times are those of the board's clock.
 
-    python -m tools.bench_pico PROGRAM [quick]
+python -m tools.bench_pico PROGRAM [quick]
 """
 
 import asyncio

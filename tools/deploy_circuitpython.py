@@ -5,7 +5,7 @@ python3 tools/deploy_circuitpython.py [FOLDER]      writes build/circuitpython
 buslock/                          the package, at the top; without what only CPython uses
 examples/buslock_simpletest.py    one short program that says how it is used
 pyproject.toml, requirements.txt  from which circup knows what else to install
-README.md, LICENSE
+README.md, LICENSE, REUSE.toml, LICENSES/MIT.txt  who may use it, as the bundle's checks read it
 """
 
 import shutil
@@ -67,6 +67,16 @@ packages = ["buslock"]
 """
 
 
+REUSE = """\
+version = 1
+
+[[annotations]]
+path = "**"
+SPDX-FileCopyrightText = "{holder}"
+SPDX-License-Identifier = "MIT"
+"""
+
+
 def write(folder: Path) -> None:
     """Writes the layout; what was in the folder's `buslock` and `examples` before is removed."""
     for name in ("buslock", "examples"):
@@ -79,8 +89,16 @@ def write(folder: Path) -> None:
     (folder / "pyproject.toml").write_text(PYPROJECT.format(version=package.version(), dependencies=dependencies))
     (folder / "requirements.txt").write_text("".join(f"{name}\n" for name in REQUIREMENTS))
     for name in ("README.md", "LICENSE"):
-        if (ROOT / name).exists():
-            shutil.copyfile(ROOT / name, folder / name)
+        shutil.copyfile(ROOT / name, folder / name)
+    (folder / "LICENSES").mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "LICENSE", folder / "LICENSES" / "MIT.txt")
+    (folder / "REUSE.toml").write_text(REUSE.format(holder=copyright_line().removeprefix("Copyright (c) ")))
+
+
+def copyright_line() -> str:
+    """Of LICENSE."""
+    lines = (ROOT / "LICENSE").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("Copyright"))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,8 @@ def remove(path):
         os.remove(path)
 remove({path!r})
 """
-# Not by name alone: an older file may be there as .py and as .mpy, and the .py would win.
+# Not by name alone: an older file may be there as .py and as .mpy, and the .py would win. A line for each file, because
+# mpremote takes a board that says nothing for 10 s for a dead one.
 HASHES = """
 import os, hashlib, binascii
 def of(path):
@@ -54,7 +55,8 @@ try:
     names = [entry[0] for entry in os.ilistdir({folder!r}) if not entry[1] & 0x4000]
 except OSError:
     names = []
-print(repr(dict([(name, of({folder!r} + "/" + name)) for name in names])))
+for name in names:
+    print(repr((name, of({folder!r} + "/" + name))))
 """
 MAKE_FOLDER = """
 import os
@@ -152,7 +154,7 @@ class Copy:
     def _hashes(self, folder: str) -> dict[str, str]:
         import ast
 
-        return ast.literal_eval(self.board.run(HASHES.format(folder=folder)).strip())
+        return dict(map(ast.literal_eval, self.board.run(HASHES.format(folder=folder)).strip().splitlines()))
 
     def _make_folder(self, path: str) -> None:
         self.board.run(MAKE_FOLDER.format(path=path, there=errno.EEXIST))

@@ -21,6 +21,7 @@ LOCKS = ROOT / "tools" / "locks"
 FOLDERS = {
     "adafruit": VENV / "adafruit",
     "drivers": VENV / "drivers",
+    "bundle": VENV / "bundle",
     "stubs-rp2": VENV / "stubs-rp2",
     "stubs-esp32": VENV / "stubs-esp32",
 }
@@ -31,6 +32,7 @@ WHAT = {
     "drivers": "drivers of MicroPython and CircuitPython, for the tests that run them (1 MB)",
     "vcd": "a reader of VCD, for the tests of tools/trace.py (0.1 MB)",
     "browser": "what steers a browser, for the tests of the timeline page (15 MB)",
+    "bundle": "CircuitPython's build tools, for the test of the layout of its bundle (1 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",
     "stubs-esp32": "type stubs of MicroPython for the esp32 port",
 }

@@ -97,16 +97,45 @@ class Pico(Runtime):
     name = "pico"
     default = False
     patience = 40.0
+    kind = "micropython"
+    firmware = firmware.MICROPYTHON
 
     def missing(self):
-        asked = {"--all", "--runtime=pico"} & set(sys.argv) or ("--runtime", "pico") in itertools.pairwise(sys.argv)
-        if asked or firmware.missing():
-            return firmware.missing()
+        missing = firmware.missing(self.firmware)
+        if missing or self._asked():
+            return missing
         return "it is slow: tests/host/test_pico.py runs a few tests on it, --all or --runtime pico all of them"
 
+    def _asked(self):
+        return {"--all", f"--runtime={self.name}"} & set(sys.argv) or ("--runtime", self.name) in itertools.pairwise(
+            sys.argv
+        )
+
     def command(self, request):
-        arguments = [str(request.folder), str(request.origin), request.module, request.clock, *request.tests]
+        arguments = [self.kind, str(request.folder), str(request.origin), request.module, request.clock, *request.tests]
         return [str(environment.python()), "-u", "-m", "tools.pico.testrun", *arguments], {}
 
 
-ALL: dict[str, Runtime] = {r.name: r for r in (MicroPython(), MicroPythonAdafruit(), CPython(), Pico())}
+class PicoCircuitPython(Pico):
+    """CircuitPython's firmware there. It compiles every source on the board, which has room for small modules only."""
+
+    name = "pico-circuitpython"
+    patience = 80.0
+    kind = "circuitpython"
+    firmware = firmware.CIRCUITPYTHON
+
+    def missing(self):
+        missing = super().missing()
+        if missing and missing.startswith("it is slow"):
+            return (
+                "it is slow: tests/host/test_pico.py runs a few tests on it; --runtime pico-circuitpython takes files"
+            )
+        return missing
+
+    def _asked(self):
+        return f"--runtime={self.name}" in sys.argv or ("--runtime", self.name) in itertools.pairwise(sys.argv)
+
+
+ALL: dict[str, Runtime] = {
+    r.name: r for r in (MicroPython(), MicroPythonAdafruit(), CPython(), Pico(), PicoCircuitPython())
+}

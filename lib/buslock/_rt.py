@@ -9,12 +9,10 @@ when a cancel is on its way. These names are private to asyncio, so the import f
 
 import sys
 
-RUNTIME = sys.implementation.name
-
 # Stands for the task of code that runs in none: module level, the REPL. It counts as a task that has ended.
 OUTSIDE = "(no task)"
 
-if RUNTIME == "cpython":
+if sys.implementation.name == "cpython":
     from ._rt_cpython import *  # noqa: F403
 else:
     from asyncio import core
@@ -24,7 +22,9 @@ else:
         ticks_diff = core.ticks_diff
         core.ticks_add, core.sleep_ms, core._task_queue, core._io_queue, core.cur_task, core.Task  # noqa: B018
     except AttributeError as missing:
-        raise ImportError("buslock needs MicroPython 1.22 or Adafruit's asyncio; %s: %s" % (sys.version, missing))
+        from .oldasyncio import refuse
+
+        refuse(missing)
 
     # What __aenter__ and __aexit__ return when there is nothing to wait for: an exhausted native iterator allocates
     # nothing, however often it is awaited.

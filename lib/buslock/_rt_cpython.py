@@ -67,6 +67,10 @@ def thread_id():
     return threading.get_ident()
 
 
+def awaited(x):
+    return x
+
+
 def is_running(loop):
     return loop.is_running()
 

@@ -1,5 +1,6 @@
 """The part of `_rt` for MicroPython and CircuitPython that few programs need; `_rt` loads it on first use."""
 
+import sys
 import time
 from asyncio import CancelledError, core, create_task  # noqa: F401
 
@@ -44,6 +45,19 @@ def is_running(loop):
 
 def is_awaitable(x):
     return isinstance(x, (_Coroutine, core.Task)) or hasattr(x, "__await__")
+
+
+if sys.implementation.name == "circuitpython":
+
+    def awaited(x):
+        if not hasattr(x, "__await__"):  # an AttributeError there, and a TypeError everywhere else
+            raise TypeError("%r cannot be awaited" % (x,))
+        return x
+
+else:
+
+    def awaited(x):
+        return x
 
 
 def task_name(task):

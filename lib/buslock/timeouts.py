@@ -1,6 +1,6 @@
 """A time limit for a block of code, which MicroPython's asyncio does not have; and for one awaitable."""
 
-from ._rt import DONE, OUTSIDE, Alarm, current_task, settle, task_name
+from ._rt import DONE, OUTSIDE, Alarm, awaited, current_task, settle, task_name
 from .errors import DeadlineExceeded, Reentry
 from .waitqueue import check_ms
 
@@ -46,4 +46,4 @@ class deadline:
 async def wait_for_ms(awaitable, ms):
     """Result of `awaitable`; DeadlineExceeded after `ms` milliseconds. Runs in the caller's own task."""
     async with deadline(ms):
-        return await awaitable
+        return await awaited(awaitable)

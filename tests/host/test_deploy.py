@@ -233,6 +233,15 @@ def test_file_that_is_not_stored_as_sent(tmp_path):
     assert on_disk(tmp_path) == OLD
 
 
+def test_a_slow_board_is_heard_of_while_it_reads_back(tmp_path):
+    """mpremote gives up a board that says nothing for 10 s, and reading everything back can take longer."""
+    disk = Disk(tmp_path)
+    it = board(disk)
+    copy(disk)
+    lines = it.run(deploy_copy.HASHES.format(folder="/lib/buslock")).splitlines()
+    assert len(lines) == len(NEW)
+
+
 def test_read_only_disk(tmp_path):
     disk = Disk(tmp_path)
     disk.readonly = True

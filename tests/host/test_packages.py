@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 
 import pytest
 
@@ -137,6 +140,49 @@ def test_circuitpython_layout(bundle):
     examples = [path.name for path in (bundle / "examples").iterdir()]
     assert "buslock_simpletest.py" in examples
     assert all(name.startswith("buslock_") for name in examples)
+
+
+def git(folder, *arguments):
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com")
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_circuitpython_build_tools_make_a_bundle_of_it(bundle, tmp_path):
+    """As the community bundle's continuous integration does it. They take names and versions from a git checkout."""
+    environment.ensure("bundle")
+    library = tmp_path / "CircuitPython_buslock"
+    shutil.copytree(bundle, library)
+    git(library, "init", "--quiet")
+    git(library, "add", ".")
+    git(library, "commit", "--quiet", "--message", "all")
+    git(library, "tag", package.version())
+    git(library, "remote", "add", "origin", "https://example.com/somebody/CircuitPython_buslock.git")
+    (tmp_path / "stand-ins").mkdir()
+    (tmp_path / "stand-ins" / "requests.py").write_text("")  # for downloads of mpy-cross
+    options = ["--filename_prefix", "buslock", "--library_location", ".", "--output_directory", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, *options, "-o", "py", "-o", "example", "-o", "json"],
+        cwd=library,
+        env={**os.environ, "PYTHONPATH": f"{environment.FOLDERS['bundle']}:{tmp_path / 'stand-ins'}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "legacy" not in done.stdout
+    version = package.version()
+    [(name, told)] = json.loads((tmp_path / f"buslock-{version}.json").read_text()).items()
+    assert name == "buslock" and told["package"] and told["version"] == version
+    assert told["path"] == "lib/buslock"
+    assert told["external_dependencies"] == list(deploy_circuitpython.REQUIREMENTS)
+    with zipfile.ZipFile(tmp_path / f"buslock-py-{version}.zip") as archive:
+        inside = [file.partition("/lib/")[2] for file in archive.namelist() if "/lib/" in file]
+    assert sorted(inside) == sorted(deploy_build.sources(deploy_build.modules()))
+    with zipfile.ZipFile(tmp_path / f"buslock-examples-{version}.zip") as archive:
+        assert [file.rsplit("/", 1)[1] for file in archive.namelist()] == ["buslock_simpletest.py"]
+
+
+BUILD = "from circuitpython_build_tools.scripts.build_bundles import build_bundles; build_bundles()"
 
 
 def test_circuitpython_simpletest_runs(bundle, tmp_path):

@@ -8,19 +8,20 @@ from pathlib import Path
 import pytest
 
 from tools import environment, jobs, runtimes
-from tools.pico import firmware
+from tools.pico import fat, firmware
 from tools.pico.available import needs_pico
 
 ROOT = environment.ROOT
 # Of tests/test_lock.py, those that say most in the least time.
 A_FEW = ("test_first_come_first_served", "test_one_holder_at_a_time", "test_bad_arguments")
-LIMIT = 300
+LIMIT = 600
 
 
-def on_the_pico(program: Path) -> subprocess.CompletedProcess:
-    needs_pico()
-    script = str(ROOT / "tools" / "pico" / "script.py")
-    return subprocess.run([sys.executable, script, str(program)], capture_output=True, text=True, timeout=LIMIT)
+def on_the_pico(program: Path, kind: firmware.Kind = firmware.MICROPYTHON) -> subprocess.CompletedProcess:
+    needs_pico(kind)
+    script = [str(ROOT / "tools" / "pico" / "script.py"), str(program)]
+    script += ["--circuitpython"] if kind is firmware.CIRCUITPYTHON else []
+    return subprocess.run([sys.executable, *script], capture_output=True, text=True, timeout=LIMIT)
 
 
 def uf2(family: int, contents: bytes) -> bytes:
@@ -63,7 +64,9 @@ def test_what_is_no_image_for_a_pico_is_refused(no_cache, monkeypatch):
     assert "is not a .uf2 image" in told(b"#!/bin/sh")
     assert "another chip than the RP2040" in told(uf2(0xE48BFF59, b"MicroPython"))
     assert "is not MicroPython" in told(uf2(firmware.RP2040, b"blink"))
-    assert "is CircuitPython" in told(uf2(firmware.RP2040, b"Adafruit CircuitPython 10.2.1 on 2026-04-06"))
+    assert "is not MicroPython; it is CircuitPython, for which there is PICO_CIRCUITPYTHON_UF2" in told(
+        uf2(firmware.RP2040, b"Adafruit CircuitPython 10.2.1 on 2026-04-06")
+    )
 
 
 def test_an_image_tells_what_it_is(tmp_path):
@@ -72,9 +75,12 @@ def test_an_image_tells_what_it_is(tmp_path):
     assert firmware.describe(image) == "MicroPython 1.26.1"
 
 
-def test_a_few_tests_of_the_lock():
-    """Through the harness, as --runtime pico does it."""
-    needs_pico()
+@pytest.mark.parametrize("runtime", ["pico", "pico-circuitpython"])
+def test_a_few_tests_of_the_lock(runtime):
+    """Through the harness, as --runtime does it."""
+    board = runtimes.ALL[runtime]
+    assert isinstance(board, runtimes.Pico)
+    needs_pico(board.firmware)
     import tempfile
 
     from tools import assertions, testfile
@@ -85,7 +91,7 @@ def test_a_few_tests_of_the_lock():
     with tempfile.TemporaryDirectory(prefix="buslock-pico-") as folder:
         (Path(folder) / "test_lock.py").write_text(assertions.rewrite(file.source))
         request = runtimes.Request(Path(folder), file.path.parent, "test_lock", file.clock, chosen)
-        job = jobs.Job(runtimes.ALL["pico"], request, time_limit=file.time_limit)
+        job = jobs.Job(runtimes.ALL[runtime], request, time_limit=file.time_limit)
         job.run()
     assert {name: (job.result(name).outcome, job.result(name).text) for name in chosen} == dict.fromkeys(
         chosen, ("passed", "")
@@ -179,7 +185,7 @@ def test_chips_on_the_pins(tmp_path):
         r"stretched (b'\x03\x04', 10)",
         "hangs ('OSError 110', 50)",
         r"again (b'\n\xc0', 0)",
-        "scan ['0x20', '0x48', '0x51', '0x52', '0x53', '0x76']",
+        "scan ['0x20', '0x48', '0x50', '0x51', '0x52', '0x53', '0x76']",
         r"bits b'\x01\x8b\xcd'",
         r"uart b'pong hello\n'",
         r"spi bytearray(b'\xff\xff')",
@@ -194,6 +200,26 @@ def test_the_example_on_the_pico():
         assert expected in done.stdout
 
 
+OTHERS = {
+    "conversion": "the expander was written while a conversion ran",
+    "calibration": r"calibration is now b'\x124Vx'",
+    "thermometer_eeprom": "228 bytes written, read back the same",
+    "recovery": "pressure 101325",
+    "unmodified_driver": "NotCovered: i2c0/0x48 is in use by task 'main'",
+}
+
+
+@pytest.mark.parametrize("example", OTHERS)
+def test_other_examples_on_the_pico(example, request):
+    """Those whose chips are on the emulated Pico's pins."""
+    needs_pico()
+    if not request.config.getoption("--all"):
+        pytest.skip("examples/read_registers.py runs on the emulated Pico; the others with --all")
+    done = on_the_pico(ROOT / "examples" / f"{example}.py")
+    assert done.returncode == 0, done.stderr
+    assert OTHERS[example] in done.stdout
+
+
 def test_an_exception_of_a_program_is_shown(tmp_path):
     program = tmp_path / "wrong.py"
     program.write_text("print('so far')\nraise ValueError('and no further')\n")
@@ -201,3 +227,78 @@ def test_an_exception_of_a_program_is_shown(tmp_path):
     assert done.returncode == 1
     assert "so far" in done.stdout
     assert "ValueError: and no further" in done.stderr
+
+
+def test_circuitpython_needs_an_image_of_its_own(no_cache, monkeypatch):
+    monkeypatch.delenv(firmware.CIRCUITPYTHON.variable, raising=False)
+    told = firmware.missing(firmware.CIRCUITPYTHON) or ""
+    assert told.startswith("no firmware image: set PICO_CIRCUITPYTHON_UF2 to a CircuitPython image for the Pico")
+    assert "download one" not in told
+    image = no_cache / "firmware.uf2"
+    image.write_bytes(uf2(firmware.RP2040, b"MicroPython Adafruit CircuitPython 10.2.1 on 2026-04-06"))
+    assert firmware.describe(image, firmware.CIRCUITPYTHON) == "CircuitPython 10.2.1"
+
+
+def test_a_disk_that_is_too_small():
+    with pytest.raises(fat.FatError, match="more than the 2048 KB"):
+        fat.image({"/large": bytes(2 * 1024 * 1024)})
+    with pytest.raises(fat.FatError):
+        fat.image({f"/{number}": b"" for number in range(300)})  # the root has 512 entries, two for each
+
+
+DISK = """
+import os
+print(sorted(os.listdir("/lib/with a long name")))
+for name in ("1", "empty", "forty-one characters of a name.long.ext..py", "two clusters"):
+    data = open("/lib/with a long name/" + name, "rb").read()
+    print(len(data), data[-4:])
+with open("/lib/with a long name/1") as f:
+    print(f.read())
+"""
+
+
+def test_circuitpython_reads_the_disk(tmp_path):
+    needs_pico(firmware.CIRCUITPYTHON)
+    folder = "/lib/with a long name"
+    files = {
+        f"{folder}/1": b"one",
+        f"{folder}/empty": b"",
+        f"{folder}/forty-one characters of a name.long.ext..py": bytes(512),
+        f"{folder}/two clusters": bytes(510) + b"last",
+        **{f"{folder}/deeper/{number}": b"" for number in range(40)},  # more than one cluster of entries
+    }
+    (tmp_path / "disk.img").write_bytes(fat.image(files))
+    (tmp_path / "program.py").write_text(DISK)
+    done = subprocess.run(
+        [str(environment.python()), "-c", READ_DISK, str(tmp_path)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    names = ["1", "deeper", "empty", "forty-one characters of a name.long.ext..py", "two clusters"]
+    expected = [repr(names), "3 b'one'", "0 b''", r"512 b'\x00\x00\x00\x00'", "514 b'last'", "one"]
+    assert done.stdout.splitlines() == expected
+
+
+READ_DISK = """
+import asyncio, sys
+from pathlib import Path
+from tools.pico import firmware
+from tools.pico.circuitpython import CircuitPythonPico
+async def main():
+    folder = Path(sys.argv[1])
+    pico = CircuitPythonPico(firmware.find(firmware.CIRCUITPYTHON))
+    disk = (folder / "disk.img").read_bytes()
+    pico.mcu.flash[pico.layout.fs_start : pico.layout.fs_start + len(disk)] = disk
+    await pico.boot()
+    printed, errors = await pico.run_code((folder / "program.py").read_text())
+    print(printed + errors, end="")
+    pico.stop()
+asyncio.run(main())
+"""
+
+
+def test_the_example_on_circuitpython():
+    """On busio.I2C, and the library as the sources that its users copy."""
+    done = on_the_pico(ROOT / "examples" / "read_registers.py", firmware.CIRCUITPYTHON)
+    assert done.returncode == 0, done.stderr
+    for expected in ("CircuitPython", "21.50 C", "0x0117", "missed its deadline of 100 ms", "101325"):
+        assert expected in done.stdout

@@ -33,6 +33,8 @@ NATIVE = core.Task is _NativeTask
 AHEAD_MS = 1 << 26  # 18 hours, which no test takes in real time
 PATIENCE_MS = 600000  # virtual time that may pass while tasks wait for nothing but streams
 
+_real_ticks = (adafruit_ticks or time).ticks_ms  # install() puts the virtual ones in its place
+_past = 0  # ticks of the real time that are over
 _context = {}  # what the C code takes for the globals of asyncio.core
 _first_virtual = 0
 
@@ -41,12 +43,21 @@ def start_ms(wrap):
     """Ahead of the real time by a distance that tells the stamps of one from those of the other."""
     if wrap and not NATIVE:
         return PERIOD_MS - 1000
-    return time.ticks_ms() + AHEAD_MS
+    return _real_ticks() + AHEAD_MS
+
+
+def go_back(clock):
+    """C code with ticks of 29 bits takes a stamp that is 2**28 ms ahead of the real time for one of the past."""
+    global _first_virtual, _past
+    if NATIVE:
+        _past = _real_ticks()
+        clock.us = start_ms(False) * 1000
+        _first_virtual = clock.ms() % PERIOD_MS
 
 
 def install(clock):
     global _first_virtual
-    _first_virtual = clock.ms()
+    _first_virtual = clock.ms() % PERIOD_MS
 
     def ticks():
         return clock.ms() % PERIOD_MS
@@ -95,6 +106,14 @@ def waiting(clock, queue, io):
     return wait_io_event
 
 
+def _is_real(task):
+    """Whether C code has stamped it. By the difference: CircuitPython's ticks wrap 65 s after the start.
+
+    A deadline can be so far ahead that its difference is negative, too; but then it is farther away.
+    """
+    return -2 * AHEAD_MS < core.ticks_diff(task.ph_key, _first_virtual) < 0
+
+
 class Queue:
     """core._task_queue with virtual stamps, in the order that the C queue has on a real clock."""
 
@@ -126,7 +145,7 @@ class Queue:
             # A cancel of a task that waits for this one, which is about to run, is passed on to it, and C code would
             # remove it from the queue if its stamp were in the future.
             data = task.data
-            self.inner.push(task, 0)
+            self.inner.push(task, _past)
             self.inner.remove(task)
             task.data = data
         return task
@@ -146,11 +165,11 @@ class Queue:
             return
         inner = self.inner
         head = inner.peek()
-        if head is None or head.ph_key >= _first_virtual:
+        if head is None or not _is_real(head):
             return
         due = []
         now = core.ticks()
-        while head is not None and head.ph_key < _first_virtual:
+        while head is not None and _is_real(head):
             task = inner.pop()
             entry = self.entries.get(id(task))
             # One that was due already has not moved: its cancel only brought it a CancelledError. All others have come

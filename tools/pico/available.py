@@ -5,7 +5,7 @@ import pytest
 from tools.pico import firmware
 
 
-def needs_pico() -> None:
-    missing = firmware.missing()
+def needs_pico(kind: firmware.Kind = firmware.MICROPYTHON) -> None:
+    missing = firmware.missing(kind)
     if missing:
         pytest.skip(missing)

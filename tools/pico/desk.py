@@ -1,9 +1,10 @@
 """What is wired to the emulated Pico, on the pins of boards/pico.py.
 
-I2C 0 (GP4, GP5): the chips of boards/sim.py at the same addresses, so that the examples run unchanged; besides, at 0x51
-one that acknowledges its address and no data, at 0x52 a register file that stretches the clock by 2 ms a byte, and at
-0x53 one that stretches it beyond the 50 ms of the firmware's patience. UART 0 (GP0, GP1): answers each line with
-"pong " and the line. SPI 0 (GP16 to GP19): answers each byte with its complement, while CS (GP17) is low.
+I2C 0 (GP4, GP5): the chips of boards/sim.py at the same addresses, and an EEPROM (24C32) at 0x50, so that examples run
+unchanged; besides, at 0x51 one that acknowledges its address and no data, at 0x52 a register file that stretches the
+clock by 2 ms a byte, and at 0x53 one that stretches it beyond the 50 ms of the firmware's patience. UART 0 (GP0, GP1):
+answers each line with "pong " and the line. SPI 0 (GP16 to GP19): answers each byte with its complement, while CS
+(GP17) is low.
 """
 
 import sys
@@ -12,14 +13,14 @@ from tools import environment
 
 sys.path.append(str(environment.ROOT / "lib"))  # for buslock_sim, which runs in this process
 
-from buslock_sim import Chip, IOExpander, RegisterFile, Thermometer, clock
+from buslock_sim import EEPROM, Chip, IOExpander, RegisterFile, Thermometer, clock
 
 from boards import pico, sim
 from tools.pico.i2c import I2CWire
 from tools.pico.spi import SPIPeer
 from tools.pico.uart import UARTPeer
 
-PICKY, STRETCHER, HANGER = 0x51, 0x52, 0x53
+MEMORY, PICKY, STRETCHER, HANGER = 0x50, 0x51, 0x52, 0x53
 
 
 class EmulatedTime:
@@ -48,6 +49,7 @@ class Desk:
             sim.THERMOMETER: self.thermometer,
             sim.EXPANDER: IOExpander(inputs=0x00A5),
             sim.PRESSURE: RegisterFile({0xD0: 0x60, 0xF7: 0x01, 0xF8: 0x8B, 0xF9: 0xCD}, readonly=(0xD0,)),
+            MEMORY: EEPROM(size=4096, page=32, contents=b"\x12\x34\x56\x78"),
             PICKY: Chip(),
             STRETCHER: self.stretcher,
             HANGER: hanger,

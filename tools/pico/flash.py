@@ -27,9 +27,15 @@ def image(files: dict[str, bytes]) -> bytes:
     return bytes(context.buffer)
 
 
-def library(names=None) -> dict[str, bytes]:
-    """The library, or some modules of it, below /lib; tracebacks show the files of the checkout."""
+def library(names=None, as_deployed: bool = False) -> dict[str, bytes]:
+    """The library, or some modules of it, below /lib; tracebacks show the files of the checkout.
+
+    `as_deployed`: exactly the files that tools/deploy.py copies, which have shorter names in them. They are kept in RAM.
+    """
     names = deploy_build.modules() if names is None else names
+    if as_deployed:
+        files = deploy_build.compiled(deploy_build.sources(names))
+        return {f"/lib/{name}": data for name, data in files.items()}
     return _compiled({f"/lib/{name}": ROOT / "lib" / name for name in deploy_build.sources(names)})
 
 

@@ -1,8 +1,10 @@
 """Runs a program on real Pico firmware in the emulator, with the library, boards and the chips of tools/pico/desk.py.
 
     python3 tools/pico/script.py examples/read_registers.py
+    python3 tools/pico/script.py --circuitpython examples/read_registers.py
 
-The first time it installs the emulator, and downloads the firmware unless PICO_UF2 names an image.
+The first time it installs the emulator, and downloads the firmware unless PICO_UF2 names an image. CircuitPython's is
+the one that PICO_CIRCUITPYTHON_UF2 names.
 """
 
 import argparse
@@ -24,29 +26,38 @@ HELP = "Runs a program on real Pico firmware in an emulator, with the library an
 
 def add_arguments(parser):
     parser.add_argument("program", type=Path)
+    parser.add_argument("--circuitpython", action="store_true", help="on CircuitPython's firmware")
     parser.add_argument("--limit", type=float, metavar="S", help="stop it after this many seconds of real time")
 
 
 def run(args) -> int:
     """As a command of tools/dev.py."""
-    limit = [] if args.limit is None else ["--limit", str(args.limit)]
-    return subprocess.run([sys.executable, str(Path(__file__).resolve()), str(args.program), *limit]).returncode
+    options = [] if args.limit is None else ["--limit", str(args.limit)]
+    options += ["--circuitpython"] if args.circuitpython else []
+    return subprocess.run([sys.executable, str(Path(__file__).resolve()), str(args.program), *options]).returncode
 
 
-async def run_on_board(image: Path, program: Path, limit: float | None) -> int:
-    """1 if the program ended with an exception, 2 if it did not end in time."""
+def make_board(image: Path, program: Path, circuit: bool):
+    if circuit:
+        from tools.pico import circuitpython
+
+        return circuitpython.CircuitPythonPico(image, {**circuitpython.files(), "/program.py": program.read_bytes()})
     from tools.pico import flash
     from tools.pico.board import Pico
 
     files = {
-        **flash.library(),
+        **flash.library(as_deployed=True),
         **flash.tree(ROOT / "boards", "/boards"),
         "/program.py": program.read_bytes(),
     }
-    pico = Pico(image, files)
+    return Pico(image, files)
+
+
+async def run_on_board(pico, limit: float | None) -> int:
+    """1 if the program ended with an exception, 2 if it did not end in time."""
     await pico.boot()
     try:
-        code = "execfile('/program.py')\n"
+        code = "exec(compile(open('/program.py').read(), '/program.py', 'exec'))\n"  # CircuitPython has no execfile
         _, errors = await pico.run_code(code, output=lambda text: print(text, end="", flush=True), limit=limit)
     except TimeoutError:
         print(f"-- not at its end after {limit:g} s ({pico.seconds:.1f} s of the board's time)", file=sys.stderr)
@@ -65,20 +76,24 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not args.program.is_file():
         parser.error(f"there is no {args.program}")
+    kind = firmware.CIRCUITPYTHON if args.circuitpython else firmware.MICROPYTHON
     try:
-        image = firmware.find() or firmware.download()
+        image = firmware.find(kind) or (None if args.circuitpython else firmware.download())
     except firmware.FirmwareError as e:
         sys.exit(str(e))
     if image is None:
-        sys.exit(f"no firmware image, and the download did not work: {firmware.NAME_ONE}")
+        tried = "" if args.circuitpython else ", and the download did not work"
+        sys.exit(f"no firmware image{tried}: {kind.how}")
     failed = firmware.install()
     if failed:
         sys.exit(failed)
+    if args.circuitpython:
+        environment.ensure("adafruit")
     if Path(sys.prefix).resolve() != environment.VENV.resolve():
         here = [str(environment.python()), str(Path(__file__).resolve()), *argv]
         os.execv(here[0], here)
-    environment.say(f"{args.program} on {firmware.describe(image)}, Raspberry Pi Pico emulated by rp2040py")
-    return asyncio.run(run_on_board(image, args.program, args.limit))
+    environment.say(f"{args.program} on {firmware.describe(image, kind)}, Raspberry Pi Pico emulated by rp2040py")
+    return asyncio.run(run_on_board(make_board(image, args.program, args.circuitpython), args.limit))
 
 
 if __name__ == "__main__":

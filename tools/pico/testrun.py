@@ -1,6 +1,6 @@
 """The process of the runtime `pico`: tests of one module on the emulated board.
 
-    python -m tools.pico.testrun FOLDER ORIGIN MODULE CLOCK TEST...
+    python -m tools.pico.testrun KIND FOLDER ORIGIN MODULE CLOCK TEST...     KIND is micropython or circuitpython
 
 Prints the lines of tests/runner.py as they come. SIGINT becomes Ctrl-C on the board, which then tells where it hangs.
 """
@@ -34,14 +34,38 @@ def files(folder: Path, origin: Path, module: str) -> dict[str, bytes]:
     return board
 
 
-async def run(arguments: list[str]) -> int:
+def circuitpython_files(folder: Path, origin: Path, module: str) -> dict[str, bytes]:
+    """The same for CircuitPython, as sources."""
+    from tools.pico import circuitpython
+
+    board = {
+        **circuitpython.files(),
+        **circuitpython.tree(TESTS / "support", "/tests/support"),
+        "/tests/runner.py": (TESTS / "runner.py").read_bytes(),
+        f"/tests/{module}.py": (folder / f"{module}.py").read_bytes(),
+    }
+    for path in origin.glob("*_rig.py"):
+        board[f"/tests/{path.name}"] = path.read_bytes()
+    return board
+
+
+def make_board(kind: str, folder: Path, origin: Path, module: str):
+    wanted = firmware.CIRCUITPYTHON if kind == "circuitpython" else firmware.MICROPYTHON
+    image = firmware.find(wanted)
+    if image is None:
+        sys.exit(firmware.missing(wanted) or "no firmware image")
+    if kind == "circuitpython":
+        from tools.pico.circuitpython import CircuitPythonPico
+
+        return CircuitPythonPico(image, circuitpython_files(folder, origin, module))
     from tools.pico.board import Pico
 
-    folder, origin, module, clock, *tests = arguments
-    image = firmware.find()
-    if image is None:
-        sys.exit(firmware.missing() or "no firmware image")
-    pico = Pico(image, files(Path(folder), Path(origin), module))
+    return Pico(image, files(folder, origin, module))
+
+
+async def run(arguments: list[str]) -> int:
+    kind, folder, origin, module, clock, *tests = arguments
+    pico = make_board(kind, Path(folder), Path(origin), module)
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, pico.interrupt)
     await pico.boot()
     code = f"import sys\nsys.path.append('/tests')\nimport runner\nrunner.run({module!r}, {tests!r}, {clock!r})\n"
