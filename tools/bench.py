@@ -12,7 +12,7 @@ HELP = """Measures the library against asyncio's own locks and the raw calls, on
 firmware image is at hand (PICO_UF2), the emulated Pico. Judge by the ratios: no machine is quiet. A limit that is
 missed is shown; the exit code tells of it with --strict only."""
 # Short ones first: on a slow machine there is something to read soon.
-PROGRAMS = ("locks", "waits", "lazies", "registers", "transfers", "traces", "leaks", "growth", "tables")
+PROGRAMS = ("locks", "waits", "lazies", "registers", "transfers", "transactions", "traces", "leaks", "growth", "tables")
 JSON = environment.VENV / "bench.json"
 CHART = environment.VENV / "bench.svg"
 

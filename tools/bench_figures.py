@@ -83,6 +83,12 @@ SECTIONS: dict[str, list[Row]] = {
         Row("tables.workers.one_key", "ratio", "    one key for all / a key each", _all(20, DESKS), at_least=True),
         Row("tables.overlaps", "count", "two operations of one key at the same time", _all(0)),
     ],
+    "transactions": [
+        Row("transactions.one_lock", "ratio", "8 tasks, a lock for the bus / transactions of 8 pairs of devices"),
+        Row("transactions.together", "ratio", "    transactions of one pair of devices / the same"),
+        Row("transactions.executed", "ratio", "a transaction of 2 reads / the same in bus.hold(a, b)"),
+        Row("transactions.executed", "bytes", "bytes for it"),
+    ],
     "growth": [
         Row("growth.keys.numbers", "ratio", "an operation, many / 10 other keys, all of them ints", _all(1.5)),
         Row("growth.keys.texts", "ratio", "    all of them strings", _all(1.5)),
