@@ -29,6 +29,7 @@ COMMANDS = {
     "deploy": ("tools.deploy", "put the library on a board"),
     "explore": ("tools.explore", "try every interleaving of the full set of scenarios"),
     "mutate": ("tools.mutation.command", "change the lock code in small ways, each of which the tests must notice"),
+    "soak": ("tools.soak", "use everything at once, at random, for as long as you like"),
     "pico": ("tools.pico.script", "run a program on an emulated Pico with real firmware"),
     "bench": ("tools.bench", "measure the library against asyncio's own locks and the raw calls"),
 }
