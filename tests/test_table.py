@@ -534,6 +534,73 @@ async def test_hold_all_times_out():
     assert at_rest(table)
 
 
+async def test_max_waiters_of_hold_all():
+    """max_waiters bounds the line of hold_all too, with those behind it."""
+    table = LockTable(max_waiters=2)
+    async with table.hold("a"):
+        waiting = [asyncio.create_task(enter_and_leave(hold)) for hold in (table.hold_all(), table.hold("b"))]
+        await turns(2)
+        results = await asyncio.gather(
+            *[enter_and_leave(hold) for hold in (table.hold_all(), table.hold("c"))], return_exceptions=True
+        )
+        # This task holds a key, so its children are strangers: all of them stand behind hold_all.
+        assert [type(result) for result in results] == [QueueFull, QueueFull]
+    await asyncio.gather(*waiting)
+    assert len(table) == 0
+
+
+async def enter_and_leave(hold):
+    async with hold:
+        pass
+
+
+async def test_hold_all_that_is_cancelled_in_its_hand_over():
+    """It holds nothing then, and says so; nor does a key's hold."""
+    for make in (lambda table: table.hold_all(), lambda table: table.hold("a")):
+        table = LockTable()
+        first = table.try_hold("a")
+        hold = make(table)
+        task = asyncio.create_task(enter_and_leave(hold))
+        await turns(2)
+        first.release()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.done()
+        assert not hold.held
+        assert len(table) == 0
+        raises(NotHeld, hold.release)
+
+
+async def test_deadlock_of_hold_all_with_one_of_several_holders():
+    """hold_all that would wait for a task that waits for its caller's lock: WouldDeadlock, whoever else holds a key."""
+    for before in (False, True):
+        table, lock = LockTable(), Lock("lock")
+        log = []
+
+        async def holder():
+            async with table.hold("k"):
+                await turns(2)
+                async with lock:
+                    log.append("both")
+
+        async def stranger():
+            async with table.hold("other"):
+                await turns(20)
+
+        async with lock:
+            if before:
+                other = asyncio.create_task(stranger())
+            task = asyncio.create_task(holder())
+            await turns(6)
+            if not before:
+                other = asyncio.create_task(stranger())
+                await turns(2)
+            await raises_async(WouldDeadlock, enter_and_leave(table.hold_all()))
+        await asyncio.gather(task, other)
+        assert log == ["both"]
+        assert len(table) == 0
+
+
 async def test_keys_that_were_waited_for_come_before_hold_all():
     """Those who waited for a key when hold_all() was called get it first."""
     table = LockTable()
