@@ -30,6 +30,7 @@ COMMANDS = {
     "explore": ("tools.explore", "try every interleaving of the full set of scenarios"),
     "mutate": ("tools.mutation.command", "change the lock code in small ways, each of which the tests must notice"),
     "soak": ("tools.soak", "use everything at once, at random, for as long as you like"),
+    "coverage": ("tools.coverage.command", "which lines and branches of the library the tests reach"),
     "pico": ("tools.pico.script", "run a program on an emulated Pico with real firmware"),
     "bench": ("tools.bench", "measure the library against asyncio's own locks and the raw calls"),
 }
