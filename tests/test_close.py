@@ -348,8 +348,10 @@ async def test_aclose_cancelled_at_each_point():
     """An aclose() cancelled anywhere leaves a bus that is used as before, open or closed."""
     for shape in ("rp2", "circuitpython"):
         for ms in range(0, 12, 1):
+            begun = []
 
             async def close(i2c):
+                begun.append(i2c)
                 await sleep(2)
                 i2c.deinit()
 
@@ -360,7 +362,7 @@ async def test_aclose_cancelled_at_each_point():
             closing = asyncio.create_task(bus.aclose())
             await sleep(ms)
             await cancel(closing)
-            if 4 <= ms < 6 and rig.wire.claimed is not None:
+            if begun and rig.wire.claimed is not None:
                 # The close was interrupted before it gave the pins back: it is not tried again.
                 rig.wire.claimed.deinit()
             assert await bus.read_register(B, 1, 1) == b"\xfe"
