@@ -15,7 +15,7 @@ HELP = """Changes one operator, name, number, text or argument of a module at a 
 tests of the module and the quick explorer on CPython, in build/mutation. Prints how many mutants were killed, and those
 that survived. tests/mutants.md says of survivors why nobody could tell them from the original; the others are an error
 if they are more than 5 %."""
-UNIT = ("waitqueue", "lock", "table", "timeouts", "lazy", "rt")
+UNIT = ("messages", "waitqueue", "lock", "table", "timeouts", "lazy", "rt")
 MORE = ("asyncio_traps", "loops", "holds", "random", "explore_sessions", "explore")
 # module: the tests that are most likely to notice, which come first
 MODULES = {
@@ -112,6 +112,10 @@ def _try(listed: dict[str, list[dict]]) -> dict[str, list[dict]]:
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(environment.ROOT / "lib" / "buslock", copy / "buslock", ignore=shutil.ignore_patterns("__pycache__"))
     compileall.compile_dir(copy, quiet=2)
+    # So that nobody who works on the tests meanwhile kills or saves a mutant.
+    tests = FOLDER / "tests"
+    shutil.rmtree(tests, ignore_errors=True)
+    shutil.copytree(environment.ROOT / "tests", tests, ignore=shutil.ignore_patterns("__pycache__", "host", "drivers"))
     for module in listed:  # its compiled form would be taken for that of the mutant
         for stale in (copy / "buslock" / "__pycache__").glob(f"{module}.*"):
             stale.unlink()

@@ -1,6 +1,6 @@
 """Tries mutants with tests, on CPython: `python -m tools.mutation.trial FOLDER MANIFEST`, one line of JSON for each.
 
-FOLDER holds a copy of the library. MANIFEST is {module: {"tests": [...], "mutants": [...]}}. For every mutant the copy
+FOLDER holds a copy of the library; beside it, `tests` is one of the tests. MANIFEST is {module: {"tests": [...], "mutants": [...]}}. For every mutant the copy
 is changed, and each file of tests runs in a fork of this process, until one of its tests fails: the mutant is killed.
 """
 
@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TESTS = ROOT / "tests"
 # What the tests import and the library does not: loaded once for all. Nothing here may import the library.
 SHARED = ("asyncio", "threading", "warnings", "traceback", "inspect", "selectors", "random", "json")
 MEMORY = 1 << 30  # bytes, for those that never stop to allocate
@@ -24,7 +23,7 @@ KILLED, SURVIVED, HANGS = 1, 0, 2
 
 def main(folder: Path, manifest: Path) -> None:
     sys.dont_write_bytecode = True
-    sys.path[:0] = [str(folder), str(TESTS), str(ROOT / "lib"), str(ROOT)]
+    sys.path[:0] = [str(folder), str(folder.parent / "tests"), str(ROOT / "lib"), str(ROOT)]
     for name in SHARED:
         __import__(name)
     gc.freeze()
@@ -34,11 +33,12 @@ def main(folder: Path, manifest: Path) -> None:
         limits = {}
         for test in work["tests"]:
             start = time.monotonic()
+            used = _cpu_s()
             log = folder / f"{test['module']}.log"
             with open(log, "wb") as output:
-                if _try(test, 120.0, output.fileno()) != SURVIVED:
+                if _try(test, (120.0, 120), output.fileno()) != SURVIVED:
                     sys.exit(f"{test['module']} fails without any mutant, see {log}")
-            limits[test["module"]] = 5 + 5 * (time.monotonic() - start)
+            limits[test["module"]] = (5 + 5 * (time.monotonic() - start), 2 + int(4 * (_cpu_s() - used)))
         for number, mutant in enumerate(work["mutants"]):
             path.write_text(mutant["source"], encoding="utf-8")
             try:
@@ -47,7 +47,11 @@ def main(folder: Path, manifest: Path) -> None:
                 path.write_text(original, encoding="utf-8")
 
 
-def _outcome(tests: list[dict], limits: dict[str, float]) -> dict:
+def _cpu_s() -> float:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def _outcome(tests: list[dict], limits: dict[str, tuple[float, int]]) -> dict:
     for test in tests:
         how = _try(test, limits[test["module"]])
         if how != SURVIVED:
@@ -55,14 +59,16 @@ def _outcome(tests: list[dict], limits: dict[str, float]) -> dict:
     return {"killed": False}
 
 
-def _try(test: dict, limit: float, output: int | None = None) -> int:
-    """Runs one file of tests in a fork."""
+def _try(test: dict, limits: tuple[float, int], output: int | None = None) -> int:
+    """Runs one file of tests in a fork. `limits`: seconds by the clock and of the processor."""
+    limit, cpu = limits
     child = os.fork()
     if not child:
         status = KILLED
         try:
             _silence(output)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
             status = KILLED if _fails(test) else SURVIVED
         except BaseException as e:
             os.write(1, f"{type(e).__name__}: {e}\n".encode())
@@ -73,6 +79,8 @@ def _try(test: dict, limit: float, output: int | None = None) -> int:
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
+            if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+                return HANGS
             return SURVIVED if status == 0 else KILLED
         time.sleep(pause)
         pause = min(0.05, pause * 1.5)
