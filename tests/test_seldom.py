@@ -6,7 +6,8 @@ import sys
 import i2c_rig
 import spi_rig
 import uart_rig
-from buslock import BusClosed, Lazy, NotCovered, Reentry, TransferError
+from buslock import BusClosed, Lazy, NotCovered, Reentry, TransferError, UARTBus
+from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import A, B
 from support.turns import raises, raises_async, turns
 
@@ -186,3 +187,109 @@ async def test_a_chip_select_in_the_ways_of_drivers():
     cs = rig.bus.device(None).as_machine().cs
     cs.off()
     assert cs.value() == 0  # there is none
+
+
+async def test_what_is_no_uart():
+    """TypeError names it; a pair of streams cannot have de=."""
+    for thing in (5, (1,), (1, 2, 3)):
+        bus = UARTBus(lambda: thing, name="line")
+        text = str(await raises_async(TypeError, bus.device(1).write(b"a")))
+        assert text == "line: %r is no machine.UART, busio.UART or pair of asyncio streams" % (thing,)
+    rig = uart_rig.Rig("rp2", de=True)
+    bus = UARTBus(lambda: (object(), object()), name="line", de=rig.de)
+    assert "line: de= cannot go with a pair of streams" in str(await raises_async(ValueError, bus.device(1).write(b"a")))
+    await rig.check()
+
+
+async def test_speed_of_a_uart_that_tells_it_in_words_only():
+    """The baud rate is taken from its repr(); 9600 if that says nothing."""
+    from buslock.uartports import character_ms
+
+    class Told:
+        def __init__(self, text):
+            self.text = text
+
+        def __repr__(self):
+            return self.text
+
+    for text, ms in (
+        ("UART(0, baudrate=19200, bits=8)", 10000 / 19200),
+        ("UART(baudrate=1200)", 10000 / 1200),
+        ("UART(0, baudrate=?)", 10000 / 9600),
+        ("UART(0)", 10000 / 9600),
+    ):
+        assert character_ms(Told(text)) == ms, text
+
+
+async def test_reset_of_a_uart_that_was_never_used():
+    rig = uart_rig.Rig("rp2", factory="sync")
+    rig.bus.reset()
+    assert rig.made == []
+    assert await uart_rig.ask(rig.bus.device(1), b"hello") == b"1=hello\n"
+    await rig.check()
+
+
+async def test_write_then_read_of_a_busio_driver():
+    """A CircuitPython driver on a peripheral of MicroPython, with no, short and long writes before the read."""
+    for port in ("rp2", "soft", "circuitpython"):
+        rig = i2c_rig.Rig(port)
+        look = rig.bus.as_busio()
+
+        def drive():
+            while not look.try_lock():
+                pass
+            try:
+                for out in (b"\x05", b"\x05\x01", b"\x05\x01\x02\x03\x04\x05"):
+                    into = bytearray(2)
+                    look.writeto_then_readfrom(i2c_rig.MEMORY if len(out) == 2 else A, out, into)
+                    yield out, bytes(into)
+            finally:
+                look.unlock()
+
+        async with rig.bus.hold_all():
+            found = list(drive())
+        assert found[0] == (b"\x05", b"\x05\x06"), port
+        assert len(found) == 3
+        rig.check()
+
+
+async def test_a_look_alike_of_spi_cleans_what_it_can():
+    """After an error the look-alike drives chip selects home and sends the clocks that are owed, before its transfer."""
+    for port in ("rp2", "circuitpython"):
+        rig = spi_rig.Rig(port)
+        a, b = rig.devices(post_clocks=8)
+        spi = a.as_machine()
+        out, into = b"\x01", bytearray(1)
+        async with a.hold(wire=True):
+            rig.bus._soil()
+            a._away = a._owes = True
+            spi.cs(0)
+            spi.write_readinto(out, into)
+            spi.cs(1)
+        assert into == b"\x5b"
+        assert not a._away and not a._owes and not rig.bus._dirty
+        rig.check()
+
+
+async def test_registers_of_a_multiplexer_itself():
+    """Its own control register is read like any other; what it has open is not known then."""
+    rig = i2c_rig.Rig("rp2")
+    mux = rig.wire.attach(0x70, Multiplexer())
+    mux.channel(1).attach(0x30, RegisterFile(b"abc"))
+    channel = rig.bus.mux(0x70).channel(1)
+    assert await channel.device(0x30).read_register(1, 1) == b"b"
+    assert len(await rig.bus.device(0x70).read_register(0, 1)) == 1
+    assert await channel.device(0x30).read_register(2, 1) == b"c"
+    assert await channel.call(0x30, lambda: rig.made[0].readfrom_mem(0x30, 0, 1)) == b"a"
+    rig.check()
+
+
+async def test_a_look_alike_of_a_bus_that_an_async_factory_makes():
+    """NotCovered says that it has to be made first."""
+    rig = i2c_rig.Rig("rp2", factory="async")
+    look = rig.bus.as_machine()
+    assert "bus.call" in str(raises(NotCovered, look.readfrom, A, 1))
+    await rig.bus.read_register(A, 0, 1)
+    async with rig.bus.device(A).hold():
+        assert look.readfrom_mem(A, 0, 1) == b"\x00"
+    rig.check()

@@ -108,18 +108,19 @@ def _tests(module: str) -> list[dict]:
 
 def _try(listed: dict[str, list[dict]]) -> dict[str, list[dict]]:
     """The outcome of each mutant."""
-    copy = FOLDER / "lib"
-    shutil.rmtree(copy, ignore_errors=True)
+    work = FOLDER / "+".join(listed)  # more than one of these commands may run
+    shutil.rmtree(work, ignore_errors=True)
+    copy = work / "lib"
     shutil.copytree(environment.ROOT / "lib" / "buslock", copy / "buslock", ignore=shutil.ignore_patterns("__pycache__"))
     compileall.compile_dir(copy, quiet=2)
     # So that nobody who works on the tests meanwhile kills or saves a mutant.
-    tests = FOLDER / "tests"
-    shutil.rmtree(tests, ignore_errors=True)
+    tests = work / "tests"
     shutil.copytree(environment.ROOT / "tests", tests, ignore=shutil.ignore_patterns("__pycache__", "host", "drivers"))
+    compileall.compile_dir(tests, quiet=2)
     for module in listed:  # its compiled form would be taken for that of the mutant
         for stale in (copy / "buslock" / "__pycache__").glob(f"{module}.*"):
             stale.unlink()
-    manifest = FOLDER / "manifest.json"
+    manifest = work / "manifest.json"
     manifest.write_text(json.dumps({m: {"tests": _tests(m), "mutants": mutants} for m, mutants in listed.items()}))
     return _followed(copy, manifest, listed)
 
