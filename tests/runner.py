@@ -12,6 +12,7 @@ import time
 
 MARK = "@@buslock "
 
+
 def emit(event, **values):
     values["event"] = event
     print(MARK + json.dumps(values))

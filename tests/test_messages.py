@@ -152,7 +152,9 @@ async def test_holds_of_a_lock():
 
     for lock, name in ((Lock("panel"), "panel"), (Lock(), "lock")):
         ended = lock.hold()
-        assert str(raises(NotHeld, ended.release)) == name + " is not held: a hold ends once, and is dead after its block"
+        assert (
+            str(raises(NotHeld, ended.release)) == name + " is not held: a hold ends once, and is dead after its block"
+        )
         async with ended:
             pass
         assert await told(NotHeld, enter(ended)) == name + " is not held: a hold ends once, and is dead after its block"
@@ -182,7 +184,9 @@ async def test_holds_of_a_table():
         (table.hold_all(), "all of tools"),
         (table.hold_many(("b", "a")), "tools/a, tools/b"),
     ):
-        assert str(raises(NotHeld, hold.release)) == label + " is not held: a hold ends once, and is dead after its block"
+        assert (
+            str(raises(NotHeld, hold.release)) == label + " is not held: a hold ends once, and is dead after its block"
+        )
 
         async def twice(hold=hold):
             async with hold:

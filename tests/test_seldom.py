@@ -197,7 +197,9 @@ async def test_what_is_no_uart():
         assert text == "line: %r is no machine.UART, busio.UART or pair of asyncio streams" % (thing,)
     rig = uart_rig.Rig("rp2", de=True)
     bus = UARTBus(lambda: (object(), object()), name="line", de=rig.de)
-    assert "line: de= cannot go with a pair of streams" in str(await raises_async(ValueError, bus.device(1).write(b"a")))
+    assert "line: de= cannot go with a pair of streams" in str(
+        await raises_async(ValueError, bus.device(1).write(b"a"))
+    )
     await rig.check()
 
 

@@ -28,7 +28,7 @@ def run(args) -> int:
         seconds = 1 << 30
     good = True
     for runtime in runtimes.ALL.values():
-        if not runtime.default or args.runtime and runtime.name not in args.runtime:
+        if not runtime.default or (args.runtime and runtime.name not in args.runtime):
             continue
         if missing := runtime.missing():
             environment.say(f"{runtime.name} left out: {missing}")

@@ -326,6 +326,8 @@ def test_both_runs():
 def test_ticks_wrap_in_the_middle_of_each_test(folder):
     for clock in ("real", "virtual", "wrap"):
         (folder / "tests" / f"test_{clock}.py").write_text(WRAPPING.format(clock=clock))
-    report = run_pytest(folder, "--wrapping", "-v", "--runtime=micropython", "--runtime=micropython-adafruit", "--runtime=cpython")
+    report = run_pytest(
+        folder, "--wrapping", "-v", "--runtime=micropython", "--runtime=micropython-adafruit", "--runtime=cpython"
+    )
     chosen = [name for name in ("micropython", "micropython-adafruit", "cpython") if not runtimes.ALL[name].missing()]
     assert report.count("PASSED") == 3 * 2 * len(chosen), report

@@ -21,10 +21,10 @@ def main(limit_s, seed, rounds):
     from support import clock
 
     clock.install()
-    from support import loop
-
     import buslock_sim.clock
     import buslock_sim.errors
+    from support import loop
+
     from soak import memory, round
 
     buslock_sim.clock.use(clock)

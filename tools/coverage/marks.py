@@ -43,10 +43,10 @@ def _with_marks(statements: list, lines: list[int]) -> list:
     """Each statement with one before it that notes it in a bytearray, which allocates nothing."""
     result = []
     for i, statement in enumerate(statements):
-        if isinstance(statement, ast.stmt) and not isinstance(statement, ast.Global | ast.Nonlocal):
-            if i or not _after_docstring(statements):
-                result += ast.parse(f"{NAME}[{len(lines)}] = 1").body
-                lines.append(statement.lineno)
+        declares = isinstance(statement, ast.Global | ast.Nonlocal)
+        if isinstance(statement, ast.stmt) and not declares and (i or not _after_docstring(statements)):
+            result += ast.parse(f"{NAME}[{len(lines)}] = 1").body
+            lines.append(statement.lineno)
         result.append(statement)
     return result
 

@@ -111,7 +111,9 @@ def _try(listed: dict[str, list[dict]]) -> dict[str, list[dict]]:
     work = FOLDER / "+".join(listed)  # more than one of these commands may run
     shutil.rmtree(work, ignore_errors=True)
     copy = work / "lib"
-    shutil.copytree(environment.ROOT / "lib" / "buslock", copy / "buslock", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        environment.ROOT / "lib" / "buslock", copy / "buslock", ignore=shutil.ignore_patterns("__pycache__")
+    )
     compileall.compile_dir(copy, quiet=2)
     # So that nobody who works on the tests meanwhile kills or saves a mutant.
     tests = work / "tests"

@@ -1,7 +1,8 @@
 """Tries mutants with tests, on CPython: `python -m tools.mutation.trial FOLDER MANIFEST`, one line of JSON for each.
 
-FOLDER holds a copy of the library; beside it, `tests` is one of the tests. MANIFEST is {module: {"tests": [...], "mutants": [...]}}. For every mutant the copy
-is changed, and each file of tests runs in a fork of this process, until one of its tests fails: the mutant is killed.
+FOLDER holds a copy of the library; beside it, `tests` is one of the tests. MANIFEST is
+{module: {"tests": [...], "mutants": [...]}}. For every mutant the copy is changed, and each file of tests runs in a fork of
+this process, until one of its tests fails: the mutant is killed.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SHARED = ("asyncio", "threading", "warnings", "traceback", "inspect", "selectors", "random", "json")
 MEMORY = 1 << 30  # bytes, for those that never stop to allocate
 WALL_S = 120.0  # for those that wait; the busy ones are told by the processor time they use
-KILLED, SURVIVED, HANGS = 1, 0, 2
+KILLED, SURVIVED, HANGS, WAITS = 1, 0, 2, 3
 
 
 def main(folder: Path, manifest: Path) -> None:
@@ -54,8 +55,10 @@ def _cpu_s() -> float:
 def _outcome(tests: list[dict], limits: dict[str, tuple[float, int]]) -> dict:
     for test in tests:
         how = _try(test, limits[test["module"]])
+        if how == WAITS:  # for ever, or because the machine was busy with something else
+            how = _try(test, limits[test["module"]])
         if how != SURVIVED:
-            return {"killed": True, "by": test["module"] + (" (hangs)" if how == HANGS else "")}
+            return {"killed": True, "by": test["module"] + (" (hangs)" if how in (HANGS, WAITS) else "")}
     return {"killed": False}
 
 
@@ -87,7 +90,7 @@ def _try(test: dict, limits: tuple[float, int], output: int | None = None) -> in
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return HANGS
+    return WAITS
 
 
 def _silence(output: int | None) -> None:
