@@ -220,6 +220,33 @@ async def test_waiting_for_a_table():
     await task
 
 
+async def test_at_the_gate_of_hold_all():
+    """What was asked for is named, not what is waited for; and a bus shows its keys in its own way."""
+
+    class Bus:
+        def _show(self, key):
+            return "0x%02x" % key
+
+    async def keeper():
+        async with table.hold(0x48):
+            await asyncio.sleep(1)
+
+    table = LockTable("i2c")
+    table.bus = Bus()
+    task = asyncio.create_task(keeper())
+    await turns()
+    everything = asyncio.create_task(enter(table.hold_all()))
+    await turns(2)
+    text = "%s held by task 'keeper'; no time is left to wait (timeout_ms=0 does not wait)"
+    assert await told(LockTimeout, enter(table.hold(0x49, 0))) == text % "i2c/0x49"
+    assert await told(LockTimeout, enter(table.hold_all(0))) == text % "all of i2c"
+    assert await told(LockTimeout, enter(table.hold(0x48, 5))) == (
+        "i2c/0x48 held by task 'keeper' for 5 ms; "
+        "gave up after 5 ms: pass a longer timeout_ms, or, if that task awaits this one, pass the session"
+    )
+    await asyncio.gather(task, everything)
+
+
 def test_arguments_of_a_table():
     assert str(raises(TypeError, LockTable, tag=5)) == "tag is a function of the key, such as hash_tag"
     table = LockTable()
@@ -233,6 +260,12 @@ def test_arguments_of_a_table():
     assert str(raises(ValueError, table.hold_all, 1 << 28)) == (
         "0 to 2**28-1 is wanted (ms, or a number of waiters), not 268435456"
     )
+
+
+def test_names_that_there_are_not():
+    table = LockTable()
+    for thing in (Lock(), Lock().hold(), table.hold("a"), table.hold_many("ab".split()), table.hold_all()):
+        assert str(raises(AttributeError, getattr, thing, "nonsense")) == "nonsense"
 
 
 async def test_deadlock():
