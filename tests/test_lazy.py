@@ -516,14 +516,17 @@ async def test_those_who_wait_get_busclosed_whatever_the_factory_makes_of_the_ca
     """A factory that answers the cancel of aclose() with an error of its own: those who wait get BusClosed."""
 
     async def angry():
+        begun.append(1)
         try:
             await asyncio.sleep(1)
         except asyncio.CancelledError:
             raise OSError(5, "interrupted")
 
+    begun = []
     lazy = Lazy(angry)
     getter = asyncio.create_task(gather_all(lazy.get()))
-    await turns(2)
+    while not begun:
+        await turns()
     await lazy.aclose()
     assert [type(result) for result in await getter] == [BusClosed]
     assert lazy.state == "empty"

@@ -38,7 +38,9 @@ LEAST = 0.95  # of the mutants are killed
 
 def add_arguments(parser):
     parser.add_argument("module", nargs="*", choices=[[], *MODULES], help=argparse.SUPPRESS)
-    parser.add_argument("--survivors", action="store_true", help="try only those again that survived the last time")
+    parser.add_argument(
+        "--survivors", action="store_true", help="only those again that survived the last time without a reason"
+    )
     parser.usage = f"tools/dev.py mutate [--survivors] [{'|'.join(MODULES)} ...]"
 
 
@@ -47,25 +49,28 @@ def run(args) -> int:
     chosen = args.module or list(MODULES)
     FOLDER.mkdir(parents=True, exist_ok=True)
     listed = _listed(chosen)
+    accepted = REASONS.read_text(encoding="utf-8") if REASONS.exists() else ""
     if args.survivors:
-        listed = {module: [m for m in mutants if _was_survivor(module, m)] for module, mutants in listed.items()}
+        listed = {
+            module: [m for m in mutants if _was_survivor(module, m) and not _is_explained(module, m, accepted)]
+            for module, mutants in listed.items()
+        }
     start = time.monotonic()
     outcomes = _try(listed)
-    accepted = REASONS.read_text(encoding="utf-8") if REASONS.exists() else ""
     good = True
     for module, mutants in listed.items():
         survivors = [m for m, outcome in zip(mutants, outcomes[module], strict=True) if not outcome["killed"]]
         if not args.survivors:
             (FOLDER / f"{module}.json").write_text(json.dumps([[m["old"], m["new"]] for m in survivors]))
         hanging = sum("hangs" in outcome.get("by", "") for outcome in outcomes[module])
-        explained = sum(_is_explained(m, accepted) for m in survivors)
+        explained = sum(_is_explained(module, m, accepted) for m in survivors)
         killed = len(mutants) - len(survivors)
         print(
             f"{module:12} {len(mutants):4} mutants, {killed:4} killed ({hanging} of them hang), "
             f"{len(survivors)} survive ({explained} explained)"
         )
         for mutant in survivors:
-            if not _is_explained(mutant, accepted):
+            if not _is_explained(module, mutant, accepted):
                 print(f"    {module}.py:{mutant['line']}: `{mutant['old']}` -> `{mutant['new']}`")
         good = good and (not mutants or killed >= LEAST * len(mutants))
     total = sum(map(len, listed.values()))
@@ -74,8 +79,8 @@ def run(args) -> int:
     return 0 if good or args.survivors else 1
 
 
-def _is_explained(mutant: dict, accepted: str) -> bool:
-    return f"`{mutant['old']}` -> `{mutant['new']}`" in accepted
+def _is_explained(module: str, mutant: dict, accepted: str) -> bool:
+    return f"- {module} `{mutant['old']}` -> `{mutant['new']}`" in accepted
 
 
 def _was_survivor(module: str, mutant: dict) -> bool:
