@@ -82,7 +82,9 @@ async def test_those_who_are_failed():
             raise AssertionError("it was granted")
 
     async with table.hold("a"), lock:
-        tasks = [asyncio.create_task(use(hold)) for hold in (table.hold("a"), table.hold("a", 50), lock, table.hold_all())]
+        tasks = [
+            asyncio.create_task(use(hold)) for hold in (table.hold("a"), table.hold("a", 50), lock, table.hold_all())
+        ]
         await turns(2)
         error = BusClosed("closed")
         fail_all(table, lock, error)
