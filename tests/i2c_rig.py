@@ -218,7 +218,10 @@ def in_thread(function):
         except Exception as error:
             results.append(error)
 
-    _thread.start_new_thread(run, ())
+    if CPYTHON:
+        __import__("threading").Thread(target=run).start()  # which tells tracers of it
+    else:
+        _thread.start_new_thread(run, ())
     for _ in range(2000):
         if results:
             return results[0]

@@ -1,6 +1,6 @@
 """The device side of the tests: runs tests of one module, and prints a line of JSON for each thing that happens.
 
-    runner.py FOLDER MODULE CLOCK TEST...      CLOCK is real, virtual or wrap
+    runner.py FOLDER MODULE CLOCK TEST...      CLOCK is real, virtual or wrap; with +wrapping, see support/clock.py
 
 FOLDER holds the module with its assertions rewritten, and comes first on the path. On a board, where there is no
 command line: `import runner; runner.run("test_lock", ["test_fifo"])`.
@@ -29,23 +29,32 @@ def since(start):
 
 def run(module_name, names, clock="real"):
     start = milliseconds()
+    clock, _, wrapping = clock.partition("+")
     try:
-        module = load(module_name, clock)
+        module = load(module_name, clock, wrapping)
     except Exception as e:
         problem("load", e, start)
         return
     emit("ready", version=sys.version)
     for name in names:
-        run_one(module, name)
+        run_one(module, name, wrapping)
+    marks = sys.modules.get("support.marks")
+    if marks:
+        import os
+
+        marks.save(os.getenv("BUSLOCK_MARKS"))
     emit("end")
 
 
-def load(module_name, clock):
-    choose_tasks(clock)
-    if clock != "real":
+def load(module_name, clock, wrapping=False):
+    choose_tasks(clock, wrapping)
+    if clock != "real" or wrapping:
         from support import clock as test_clock
 
-        test_clock.install(wrap=clock == "wrap")
+        if clock == "real":
+            test_clock.install_real()
+        else:
+            test_clock.install(wrap=clock == "wrap")
     # Before the library: it follows the tasks that are made, and whoever has imported create_task escapes it.
     from support import checks, loop  # noqa: F401
 
@@ -54,16 +63,20 @@ def load(module_name, clock):
     return module
 
 
-def choose_tasks(clock):
+def choose_tasks(clock, wrapping=False):
     """Adafruit's ticks have 29 bits, those that C code stamps tasks with have 62 on a desk's VM.
 
     The two agree in the first days after the machine's start. Later, and where the ticks are to wrap, the loop must use
     the tasks that are written in Python.
     """
-    if sys.implementation.name == "micropython" and (clock == "wrap" or time.ticks_ms() >> 28):
+    if sys.implementation.name == "micropython" and (wrapping or clock == "wrap" or time.ticks_ms() >> 28):
         try:
             import adafruit_ticks  # noqa: F401
         except ImportError:
+            if wrapping:
+                from support import tasks
+
+                tasks.install()
             return
         sys.modules["_asyncio"] = None
 
@@ -86,7 +99,7 @@ def function_of(module, name):
     return lambda: getattr(module, name)(each)
 
 
-def run_one(module, name):
+def run_one(module, name, wrapping=False):
     from support import clock, loop
 
     simulator = sys.modules.get("buslock_sim.clock")
@@ -99,7 +112,12 @@ def run_one(module, name):
     clock.begin()
     start = milliseconds()
     try:
+        begun = clock.now()
         complaints = loop.run(function_of(module, name))
+        if wrapping and not complaints:
+            took = clock.now() - begun
+            clock.wrap_in(max(1, took // 2))
+            complaints = loop.run(function_of(module, name))
     except KeyboardInterrupt as e:  # the host's way to ask where a test hangs
         waiting = "".join(["\nunfinished: " + coro for coro in loop.unfinished()])
         emit("test-fail", test=name, text=loop.format_exception(e) + waiting, ms=since(start))

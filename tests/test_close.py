@@ -348,8 +348,10 @@ async def test_aclose_cancelled_at_each_point():
     """An aclose() cancelled anywhere leaves a bus that is used as before, open or closed."""
     for shape in ("rp2", "circuitpython"):
         for ms in range(0, 12, 1):
+            begun = []
 
             async def close(i2c):
+                begun.append(i2c)
                 await sleep(2)
                 i2c.deinit()
 
@@ -360,7 +362,7 @@ async def test_aclose_cancelled_at_each_point():
             closing = asyncio.create_task(bus.aclose())
             await sleep(ms)
             await cancel(closing)
-            if 4 <= ms < 6 and rig.wire.claimed is not None:
+            if begun and rig.wire.claimed is not None:
                 # The close was interrupted before it gave the pins back: it is not tried again.
                 rig.wire.claimed.deinit()
             assert await bus.read_register(B, 1, 1) == b"\xfe"
@@ -512,6 +514,31 @@ async def test_closing_waits_for_a_recovery():
                 assert closed == rig.made
                 assert await rig.bus.read_register(A, 1, 1) == b"\x01"
                 rig.check()
+
+
+async def test_a_close_meets_what_cleans_first():
+    """probe() and scan() that are still cleaning the bus when it is closed get BusClosed, and do not open it again."""
+    for shape in ("rp2", "circuitpython"):
+        for what in ("probe", "scan", "scan of a channel", "probe behind a channel"):
+            rig = Rig(shape, factory="async", pins=True)
+            rig.wire.attach(0x70, Multiplexer()).channel(1).attach(0x30, RegisterFile(b"abc"))
+            channel = rig.bus.mux(0x70).channel(1)
+            use = {
+                "probe": rig.bus.device(A).probe,
+                "scan": rig.bus.scan,
+                "scan of a channel": channel.scan,
+                "probe behind a channel": channel.device(0x30).probe,
+            }[what]
+            await rig.bus.read_register(A, 0, 1)
+            rig.a.hold_sda(3)
+            await outcome(rig.bus.read_register(A, 0, 1))
+            user = asyncio.create_task(outcome(use()))
+            await turns(2)
+            assert len(rig.made) == 1, "it is not cleaning"
+            await rig.bus.aclose()
+            assert isinstance(await user, BusClosed), (shape, what, await user)
+            assert await use() is not None
+            rig.check()
 
 
 async def test_an_object_that_somebody_else_closed():

@@ -494,8 +494,95 @@ async def test_get_while_it_is_closed():
     text = str(await raises_async(BusClosed, lazy.get()))
     for part in ("make", "aclose"):
         assert part in text, text
+    assert maker.calls == 1
     await task
     assert await lazy.get() is not first
+
+
+async def test_a_closer_that_waits_for_another_has_its_own_time():
+    """aclose(timeout_ms=) while somebody else closes gives up when its time is over; the other one goes on."""
+    maker = Maker()
+    lazy = Lazy(maker.make, close=maker.close_slowly)
+    await lazy.get()
+    task = asyncio.create_task(lazy.aclose())
+    await turns()
+    start = clock.now()
+    await raises_async(LockTimeout, lazy.aclose(timeout_ms=4))
+    assert clock.now() - start == 4
+    await task
+    assert maker.closed == maker.made
+
+
+async def test_those_who_wait_get_busclosed_whatever_the_factory_makes_of_the_cancel():
+    """A factory that answers the cancel of aclose() with an error of its own: those who wait get BusClosed."""
+
+    async def angry():
+        begun.append(1)
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            raise OSError(5, "interrupted")
+
+    begun = []
+    lazy = Lazy(angry)
+    getter = asyncio.create_task(gather_all(lazy.get()))
+    while not begun:
+        await turns()
+    await lazy.aclose()
+    assert [type(result) for result in await getter] == [BusClosed]
+    assert lazy.state == "empty"
+    assert lazy.stats()["failures"] == 1
+
+
+async def test_made_in_spite_of_a_close_that_gave_up():
+    """aclose() is cancelled in the turn in which a stubborn factory comes through: the object stays, and is closed later."""
+    for n in range(8):
+        closed = []
+
+        async def stubborn():
+            try:
+                await asyncio.sleep(1)
+            except asyncio.CancelledError:
+                await turns(2)
+            return "the thing"
+
+        lazy = Lazy(stubborn, close=closed.append)
+        getter = asyncio.create_task(gather_all(lazy.get()))
+        await turns(2)
+        closer = asyncio.create_task(lazy.aclose())
+        await turns(n)
+        cancelled = closer.cancel()
+        await gather_all(closer)
+        while lazy.state == "starting":
+            await asyncio.sleep(0.1)
+        if not closed:
+            assert cancelled, n
+            assert lazy.state == "ready", n
+            assert await lazy.get() == lazy.peek() == "the thing", n
+            await lazy.aclose()
+        assert closed == ["the thing"], n
+        assert lazy.peek() is None
+        await getter
+
+
+async def test_the_shared_task_is_cancelled_by_a_stranger():
+    """Somebody cancels the task that makes it, at its first step or later: those who wait get BusClosed, a retry works."""
+    for n in (0, 3):
+        maker = Maker()
+        lazy = Lazy(maker.make)
+        getter = asyncio.create_task(gather_all(lazy.get(), lazy.get()))
+        while lazy.state != "starting":
+            await turns()
+        await turns(n)
+        lazy._task.cancel()  # as the end of a program does, with a list of all tasks
+        await turns(3)
+        if n:
+            assert lazy.state == "failed"
+            assert lazy.stats()["failures"] == 1
+        assert await lazy.get() is maker.made[0]
+        assert maker.calls == (2 if n else 1)
+        for result in await getter:
+            assert isinstance(result, BusClosed), n
 
 
 async def test_two_closers():
@@ -559,16 +646,20 @@ async def test_a_close_that_is_cancelled():
 
 
 async def test_a_close_that_fails():
-    """What `close` raises goes to the closer, and the Lazy is empty all the same."""
+    """What `close` raises goes to the closer, and the Lazy is empty all the same: that object is not closed again."""
     maker = Maker()
+    tried = []
 
     def fail(thing):
+        tried.append(thing)
         raise OSError(5, "stuck")
 
     lazy = Lazy(maker.make, close=fail)
     first = await lazy.get()
     await raises_async(OSError, lazy.aclose())
     assert lazy.state == "empty"
+    await lazy.aclose()
+    assert tried == [first]
     assert await lazy.get() is not first
 
 

@@ -405,6 +405,40 @@ async def test_acquire_belongs_to_the_task_that_called_it():
     assert not lock.locked()
 
 
+async def test_what_a_block_gets():
+    """`async with lock as x` gets None, whether it had to wait or not; that of a hold gets the hold."""
+    lock = Lock()
+
+    async def use():
+        async with lock as got:
+            assert got is None
+            await turns(2)
+        hold = lock.hold()
+        async with hold as got:
+            assert got is hold and hold.held and hold.shared is False
+            await turns(2)
+
+    await asyncio.gather(use(), use(), use())
+    assert not lock.locked()
+
+
+async def test_reentry_of_an_acquire_that_another_task_awaits():
+    """Who holds it cannot wait for it in a child, nor await what another task has called: both would wait for ever."""
+    lock = Lock()
+    async with lock:
+        child = asyncio.create_task(lock.acquire())  # called here, run there
+        await raises_async(Reentry, child)
+    called = lock.acquire()
+
+    async def holder():
+        async with lock:
+            await raises_async(Reentry, called)
+
+    await asyncio.create_task(holder())
+    assert not lock.locked()
+    assert lock.waiters == 0
+
+
 async def test_acquire_takes_nothing_before_it_is_awaited():
     """The coroutine of acquire() does nothing until it runs."""
     lock = Lock()

@@ -7,7 +7,7 @@ new_event_loop() has stranded it for ever. CPython's cancels all that is left; t
 import asyncio
 import sys
 
-from buslock import DeadlineExceeded, Lazy, Lock, LockTable, LockTimeout, NotHeld, deadline
+from buslock import BusClosed, DeadlineExceeded, Lazy, Lock, LockTable, LockTimeout, NotHeld, deadline
 from buslock.waitqueue import _waiting
 from support import clock
 from support.turns import raises, raises_async, turns
@@ -634,3 +634,120 @@ def test_deadline_that_goes_on_in_the_next_run():
     loops.run(second())
     assert log == [20]
     loops.close()
+
+
+def test_lazy_that_was_being_closed_in_an_old_loop():
+    """A close that was stranded with its loop is forgotten: the next get() makes another object, aclose() ends both."""
+    for use in ("get", "aclose"):
+        loops = Loops()
+        made, closed = [], []
+
+        async def close(thing):
+            if len(closed) == 0 and len(made) == 1 and not second_loop:
+                await asyncio.sleep(1)
+            closed.append(thing)
+
+        def make():
+            made.append(object())
+            return made[-1]
+
+        lazy = Lazy(make, close)
+        second_loop = []
+
+        async def closer():
+            await lazy.get()
+            await lazy.aclose()
+
+        async def busy():
+            # In the next run of the same loop, the closer is at work still.
+            await turns()
+            if not CPYTHON:
+                await raises_async(BusClosed, lazy.get())
+
+        async def second():
+            second_loop.append(1)
+            if use == "get":
+                assert await lazy.get() is made[1]
+                assert lazy.peek() is made[1]
+            await lazy.aclose(timeout_ms=100)
+            assert closed == made
+            assert lazy.state == "empty"
+
+        loops.run(leave(closer))
+        if not CPYTHON:
+            loops.run(busy())
+        loops.new()
+        loops.run(second())
+        loops.close()
+
+
+def test_lazy_that_was_being_made_in_an_old_loop():
+    """What was being made when its loop was replaced is made anew; the old factory is left where it is, its callers too."""
+    for use in ("get", "aclose"):
+        loops = Loops()
+        log = []
+
+        async def make():
+            log.append("begins")
+            try:
+                await asyncio.sleep(0.02)
+            except BaseException as error:
+                log.append(type(error).__name__)
+                raise
+            return "made"
+
+        lazy = Lazy(make)
+
+        async def caller(ms):
+            log.append(await lazy.get(ms))
+
+        async def first():
+            for ms in (None, 50):
+                asyncio.create_task(caller(ms))  # noqa: RUF006
+            await turns(3)
+            assert lazy.state == "starting"
+
+        async def second():
+            if use == "get":
+                assert await lazy.get() == "made"
+            else:
+                await lazy.aclose(timeout_ms=100)
+            await asyncio.sleep(1)
+            assert log == ["begins"] * (2 if use == "get" else 1)
+            assert not _waiting
+            assert lazy.state == ("ready" if use == "get" else "empty")
+
+        loops.run(first())
+        loops.new()
+        loops.run(second())
+        loops.close()
+
+
+def test_h2_the_lock_is_held_by_who_takes_it_from_a_discarded_holder():
+    """In every way of taking it: nobody else gets it then, and it is free afterwards."""
+    for way in ("with", "hold", "acquire", "try_acquire"):
+        loops = Loops()
+        lock = Lock("lock")
+
+        async def stranded():
+            async with lock:
+                await asyncio.sleep(1)
+
+        async def second():
+            if way == "with":
+                await lock.__aenter__()
+            elif way == "hold":
+                await lock.hold().__aenter__()
+            elif way == "acquire":
+                await lock.acquire()
+            else:
+                assert lock.try_acquire()
+            assert lock.locked(), way
+            await raises_async(LockTimeout, asyncio.create_task(enter(lock.hold(timeout_ms=5))))
+            lock.release()
+            assert not lock.locked()
+
+        loops.run(leave(stranded))
+        loops.new()
+        loops.run(second())
+        loops.close()

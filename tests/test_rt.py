@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 
 from buslock import DeadlineExceeded, Lazy, Lock, LockTimeout, _rt, deadline
 from support import clock
@@ -341,3 +342,37 @@ def test_what_can_be_awaited():
     for x in (None, 1, "text", b"", [], object(), coroutine, test_what_can_be_awaited):
         assert not _rt.is_awaitable(x)
     raises(AttributeError, lambda: _rt.no_such_name)
+
+
+def test_one_loop_at_a_time():
+    """Only CPython has threads with a loop each."""
+    assert bool(_rt.ONE_LOOP) is not CPYTHON
+
+
+def test_the_time_outside_of_a_loop():
+    """Ticks can be asked for before there is a loop; so can microseconds, which are those of the machine."""
+    first = _rt.ticks_ms()
+    assert 0 <= _rt.ticks_diff(_rt.ticks_ms(), first) < 1000
+    for _ in range(3):
+        before = time.monotonic_ns() // 1000 if CPYTHON else time.ticks_us()
+        us = _rt.ticks_us()
+        after = time.monotonic_ns() // 1000 if CPYTHON else time.ticks_us()
+        assert type(us) is int
+        assert _rt.ticks_diff_us(us, before) >= 0
+        assert _rt.ticks_diff_us(after, us) >= 0
+    assert _rt.ticks_diff_us(5003, 5000) == 3
+    assert _rt.ticks_diff_us(5000, 5003) == -3
+
+
+async def test_sleep_ms():
+    start = clock.now()
+    await _rt.sleep_ms(5000)
+    assert clock.now() - start == 5000
+    await _rt.sleep_ms(0)
+    assert clock.now() - start == 5000
+
+
+def test_the_words_of_a_cpython_that_is_too_old():
+    if CPYTHON:
+        text = "buslock needs CPython 3.11 or newer (asyncio.Task.uncancel); this is " + sys.version
+        assert str(error_without("uncancel")) == text

@@ -534,6 +534,153 @@ async def test_hold_all_times_out():
     assert at_rest(table)
 
 
+async def test_a_tag_leaves_the_rest_of_a_hold_alone():
+    """With tag= a hold is exclusive unless it is shared, and has its time."""
+    table = LockTable(tag=hash_tag)
+    async with table.hold("{a}1") as hold:
+        assert hold.shared is False
+        begin = clock.now()
+        for arguments in ((5,), (5, True)):
+            await raises_async(LockTimeout, asyncio.create_task(enter_and_leave(table.hold("{a}2", *arguments))))
+        assert clock.now() - begin == 10
+    async with table.hold("{a}1", shared=True) as hold:
+        assert hold.shared is True
+        await asyncio.create_task(enter_and_leave(table.hold("{a}2", shared=True)))
+        await raises_async(LockTimeout, asyncio.create_task(enter_and_leave(table.hold("{a}2", 5))))
+
+
+async def test_unhashable_keys_behind_hold_all():
+    """TypeError here and now, not in the task that ends hold_all."""
+    table = LockTable()
+    async with table.hold_all():
+        await raises_async(TypeError, asyncio.create_task(enter_and_leave(table.hold([]))))
+    assert len(table) == 0
+
+
+async def test_the_hold_that_a_task_has_of_a_key():
+    """What an operation of a bus asks first: of that key and of that task, shared or not, or all of the table."""
+    table = LockTable()
+    me = asyncio.current_task()
+
+    async def reader():
+        async with table.hold("a", shared=True) as mine:
+            assert table._hold_of(asyncio.current_task(), "a") is mine
+            await turns(3)
+
+    assert table._hold_of(me, "a") is None
+    async with table.hold("a") as hold, table.hold(None):
+        assert table._hold_of(me, "a") is hold
+        assert table._hold_of(me, "b") is None
+        assert table._hold_of(object(), "a") is None
+    async with table.hold("a", shared=True) as hold:
+        task = asyncio.create_task(reader())
+        await turns()
+        assert table._hold_of(me, "a") is hold
+        assert table._hold_of(object(), "a") is None
+        await task
+    async with table.hold_all() as hold:
+        assert table._hold_of(me, "a") is hold
+        assert table._hold_of(object(), "a") is None
+
+
+async def test_hold_many_whose_time_is_over_does_not_wait_for_the_next_key():
+    """Granted in time, but the task ran late: the key after that is not waited for, not for a millisecond."""
+    table = LockTable()
+
+    async def keeper():
+        async with table.hold("a"):
+            await asyncio.sleep(0.002)
+        clock.advance(10)  # blocks everybody, with the key handed over
+
+    async with table.hold("b"):
+        task = asyncio.create_task(keeper())
+        await turns()
+        begin = clock.now()
+        await raises_async(LockTimeout, asyncio.create_task(enter_and_leave(table.hold_many(("a", "b"), 5))))
+        assert clock.now() - begin == 12
+        await task
+
+
+async def test_statistics_of_a_lock_without_a_table():
+    """The wire of a bus counts its waits too."""
+    lock = Lock()
+    lock._counts = {"waits": 0, "longest": 0}
+    async with lock:
+        task = asyncio.create_task(enter_and_leave(lock))
+        await turns()
+    await task
+    assert (lock._counts["waits"], lock._counts["longest"]) == (1, 1)
+
+
+async def test_max_waiters_of_hold_all():
+    """max_waiters bounds the line of hold_all too, with those behind it."""
+    table = LockTable(max_waiters=2)
+    async with table.hold("a"):
+        waiting = [asyncio.create_task(enter_and_leave(hold)) for hold in (table.hold_all(), table.hold("b"))]
+        await turns(2)
+        results = await asyncio.gather(
+            *[enter_and_leave(hold) for hold in (table.hold_all(), table.hold("c"))], return_exceptions=True
+        )
+        # This task holds a key, so its children are strangers: all of them stand behind hold_all.
+        assert [type(result) for result in results] == [QueueFull, QueueFull]
+    await asyncio.gather(*waiting)
+    assert len(table) == 0
+
+
+async def enter_and_leave(hold):
+    async with hold:
+        pass
+
+
+async def test_hold_all_that_is_cancelled_in_its_hand_over():
+    """It holds nothing then, and says so; nor does a key's hold."""
+    for make in (lambda table: table.hold_all(), lambda table: table.hold("a")):
+        table = LockTable()
+        first = table.try_hold("a")
+        hold = make(table)
+        task = asyncio.create_task(enter_and_leave(hold))
+        await turns(2)
+        first.release()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.done()
+        assert not hold.held
+        assert len(table) == 0
+        raises(NotHeld, hold.release)
+
+
+async def test_deadlock_of_hold_all_with_one_of_several_holders():
+    """hold_all that would wait for a task that waits for its caller's lock: WouldDeadlock, whoever else holds a key."""
+    for before in (False, True, None):
+        table, lock = LockTable(), Lock("lock")
+        log = []
+
+        async def holder():
+            async with table.hold("k"):
+                await turns(2)
+                async with lock:
+                    log.append("both")
+
+        async def stranger():
+            async with table.hold("other"):
+                await turns(20)
+
+        async with lock:
+            if before:
+                other = asyncio.create_task(stranger())
+            task = asyncio.create_task(holder())
+            await turns(6)
+            if before is False:
+                other = asyncio.create_task(stranger())
+                await turns(2)
+            await raises_async(WouldDeadlock, enter_and_leave(table.hold_all()))
+        await task
+        if before is not None:  # else it was the only holder
+            await other
+        assert log == ["both"]
+        assert len(table) == 0
+
+
 async def test_keys_that_were_waited_for_come_before_hold_all():
     """Those who waited for a key when hold_all() was called get it first."""
     table = LockTable()

@@ -303,6 +303,14 @@ async def enter(limit):
         pass
 
 
+async def test_its_end_may_be_reached_twice():
+    """__aexit__ by hand, before that of the block: the second does nothing."""
+    block = deadline(10)
+    async with block:
+        assert not await block.__aexit__(None, None, None)
+        await asyncio.sleep(0.02)
+
+
 async def test_bad_times():
     """Wrong types and impossible times raise TypeError or ValueError."""
     for bad in (-1, 1 << 28, 1 << 40):

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from buslock import LockTimeout, QueueFull
+from buslock import BusClosed, Lock, LockTable, LockTimeout, QueueFull
 from buslock._rt import current_task, loop_id
+from buslock.closing import fail_all
 from buslock.waitqueue import WaitQueue, _waiting, check_ms, grant, wait
 from support import clock
 from support.turns import raises, raises_async, turns
@@ -70,6 +71,28 @@ def test_times():
         assert str(bad) in str(raises(ValueError, check_ms, bad))
     for bad in (True, False, 1.0, 0.0, "1", b"1", [], (1,), object()):
         raises(TypeError, check_ms, bad)
+
+
+async def test_those_who_are_failed():
+    """Who waits when a bus is closed gets an error of his own, and holds nothing."""
+    table, lock = LockTable(), Lock()
+
+    async def use(hold):
+        async with hold:
+            raise AssertionError("it was granted")
+
+    async with table.hold("a"), lock:
+        tasks = [
+            asyncio.create_task(use(hold)) for hold in (table.hold("a"), table.hold("a", 50), lock, table.hold_all())
+        ]
+        await turns(2)
+        error = BusClosed("closed")
+        fail_all(table, lock, error)
+        results = await gather_all(*tasks)
+        for result in results:
+            assert isinstance(result, BusClosed) and result is not error, results
+        assert table.waiters("a") == lock.waiters == 0
+    assert len(table) == 0 and not lock.locked()
 
 
 async def test_order():

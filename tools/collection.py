@@ -28,6 +28,11 @@ def pytest_addoption(parser):
         choices=list(runtimes.ALL),
         help="run on this runtime only (may be given more than once)",
     )
+    group.addoption(
+        "--wrapping",
+        action="store_true",
+        help="run each test again, with ticks that wrap in the middle of it",
+    )
     group.addoption("--all", action="store_true", help="also run the tests marked slow")
 
 
@@ -202,7 +207,7 @@ def _job(config, collector: DeviceRuntime, items: list[DeviceTest]) -> jobs.Job:
         folder=folder,
         origin=file.path.parent,
         module=file.name,
-        clock=file.clock,
+        clock=file.clock + ("+wrapping" if config.getoption("--wrapping") else ""),
         tests=[item.name for item in items],
         heap=file.heap,
     )

@@ -22,6 +22,7 @@ FOLDERS = {
     "adafruit": VENV / "adafruit",
     "drivers": VENV / "drivers",
     "bundle": VENV / "bundle",
+    "proof": VENV / "proof",
     "stubs-rp2": VENV / "stubs-rp2",
     "stubs-esp32": VENV / "stubs-esp32",
 }
@@ -33,6 +34,7 @@ WHAT = {
     "vcd": "a reader of VCD, for the tests of tools/trace.py (0.1 MB)",
     "browser": "what steers a browser, for the tests of the timeline page (15 MB)",
     "bundle": "CircuitPython's build tools, for the test of the layout of its bundle (1 MB)",
+    "proof": "mutmut and coverage.py, for the commands mutate and coverage (40 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",
     "stubs-esp32": "type stubs of MicroPython for the esp32 port",
 }

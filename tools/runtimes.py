@@ -1,6 +1,7 @@
 """The runtimes that tests run on. To add one, write a class with the same methods and name it in ALL."""
 
 import itertools
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,9 @@ class Runtime:
 
 
 def _path(request: Request, *more: Path | str) -> str:
-    # The root is there for the package `boards`.
-    return ":".join(map(str, (request.origin, ROOT / "tests", ROOT / "lib", ROOT, *more)))
+    # The root is there for the package `boards`. Another copy of the library may come before the real one.
+    tested = [os.environ["BUSLOCK_TESTED"]] if "BUSLOCK_TESTED" in os.environ else []
+    return ":".join(map(str, (request.origin, ROOT / "tests", *tested, ROOT / "lib", ROOT, *more)))
 
 
 class MicroPython(Runtime):
@@ -88,7 +90,11 @@ class CPython(Runtime):
         return None
 
     def command(self, request):
-        return [sys.executable, "-u", "-X", "utf8", *request.arguments()], {"PYTHONPATH": _path(request)}
+        command = [sys.executable, "-u", "-X", "utf8"]
+        if "BUSLOCK_COVERAGE" not in os.environ:
+            return [*command, *request.arguments()], {"PYTHONPATH": _path(request)}
+        command += ["-m", "coverage", "run", "--parallel-mode"]
+        return [*command, *request.arguments()], {"PYTHONPATH": _path(request, environment.FOLDERS["proof"])}
 
 
 class Pico(Runtime):

@@ -9,7 +9,7 @@ from tools import environment
 HELP = """Runs ruff, the checks of types and pytest. All arguments go to pytest; those that select tests (paths, -k,
 --runtime) leave the checkers out. Useful ones: --runtime NAME (micropython, micropython-adafruit, cpython; may be
 repeated), -k EXPRESSION, tests/test_lock.py, tests/test_lock.py::cpython::test_fifo, -x, and --all for the slow tests
-too."""
+too, and --wrapping to run each test a second time, with ticks that wrap in the middle of it."""
 NOT_SELECTING = ("--all", "-v", "-vv", "-q", "-x", "-s")
 REPORT = environment.VENV / "test-report.xml"
 CHECKERS = {

@@ -83,6 +83,8 @@ class Channel:
 
     def _scan(self, _, __):
         bus = self._bus
+        if bus._backend is None:
+            bus._refuse_closed()  # while this task cleaned it, or waited for the wire
         try:
             self._select()
             found = bus._backend.scan()

@@ -61,6 +61,8 @@ async def scan(bus, timeout_ms=None):
 
 
 def _scan(bus, _):
+    if bus._backend is None:
+        bus._refuse_closed()  # while this task cleaned it, or waited for the wire
     try:
         if bus._muxes:  # else it would show what is behind the channel that was used last
             if bus._channel is None:
@@ -232,6 +234,8 @@ async def _probe(bus, me, timeout_ms):
 
 
 def _acknowledges(device, _):
+    if device._bus._backend is None:
+        device._bus._refuse_closed()  # while this task cleaned it
     i2c = device._i2c()
     try:
         if hasattr(i2c, "scan_for"):

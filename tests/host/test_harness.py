@@ -324,3 +324,33 @@ def test_unknown_runtime_is_a_collection_error(folder):
     out = run_pytest(folder)
     assert "RUNTIMES names 'abacus'; known are micropython" in out
     assert "1 error" in out
+
+
+WRAPPING = """\
+import asyncio
+
+from buslock._rt import ticks_ms
+
+CLOCK = {clock!r}
+wrapped = []
+
+
+async def test_sleeps():
+    first = ticks_ms()
+    await asyncio.sleep(0.04)
+    wrapped.append(ticks_ms() < first)
+
+
+def test_both_runs():
+    assert wrapped == [False, True]
+"""
+
+
+def test_ticks_wrap_in_the_middle_of_each_test(folder):
+    for clock in ("real", "virtual", "wrap"):
+        (folder / "tests" / f"test_{clock}.py").write_text(WRAPPING.format(clock=clock))
+    report = run_pytest(
+        folder, "--wrapping", "-v", "--runtime=micropython", "--runtime=micropython-adafruit", "--runtime=cpython"
+    )
+    chosen = [name for name in ("micropython", "micropython-adafruit", "cpython") if not runtimes.ALL[name].missing()]
+    assert report.count("PASSED") == 3 * 2 * len(chosen), report

@@ -6,6 +6,9 @@ could ever wake a task, the loop raises Stuck. `CLOCK = "wrap"` is the same, and
 after the start, where they can (CPython's as `_rt` counts them, and Adafruit's; the 62 bits of the desk's MicroPython
 never do).
 
+With `tools/dev.py test --wrapping` each test runs twice on the clock it asks for: to see how long it takes, and again with
+ticks that wrap when half of that has passed.
+
     now()        milliseconds; only differences mean something
     advance(ms)  a blocking sleep: what a driver does with time.sleep_ms
 
@@ -23,11 +26,13 @@ _virtual = None
 class Virtual:
     """Virtual time, counted in microseconds."""
 
+    ahead_ms = 0  # of ticks, see wrap_in
+
     def __init__(self, start_ms):
-        self.us = start_ms * 1000
+        self.start_us = self.us = start_ms * 1000
 
     def ms(self):
-        return self.us // 1000
+        return self.us // 1000 + self.ahead_ms
 
     def add_us(self, us):
         self.us += us
@@ -47,6 +52,11 @@ def now_us():
     return time.ticks_us() if hasattr(time, "ticks_us") else time.monotonic_ns() // 1000
 
 
+def restart():
+    """The virtual clock shows what it showed at first; for programs that run many things, each as if it were alone."""
+    _virtual.us = _virtual.start_us
+
+
 def advance(ms):
     busy_us(ms * 1000)
 
@@ -63,17 +73,40 @@ def busy_us(us):
 def install(wrap=False):
     """Makes this process's time virtual; done by the runner before it imports the tests."""
     global _virtual
+    _virtual = Virtual(_runtime().start_ms(wrap))
+    _runtime().install(_virtual)
+
+
+class Real:
+    """The real clock, with ticks that are ahead of it."""
+
+    ahead_ms = 0
+
+
+_real = Real()
+
+
+def install_real():
+    """Ticks, and the time of a loop, can be put ahead of the real ones from now on, see wrap_in."""
+    _runtime().install_real(_real)
+
+
+def wrap_in(ms):
+    """Ticks wrap when so much time has passed."""
+    clock = _virtual or _real
+    clock.ahead_ms = 0
+    clock.ahead_ms = _runtime().PERIOD_MS - ms - _runtime().ticks() % _runtime().PERIOD_MS
+
+
+def _runtime():
     if CPYTHON:
         from support import clock_cpython as runtime
     else:
         from support import clock_micropython as runtime
-    _virtual = Virtual(runtime.start_ms(wrap))
-    runtime.install(_virtual)
+    return runtime
 
 
 def begin():
     """A test begins, and no loop runs: where virtual time must not go too far, it goes back."""
     if _virtual and sys.implementation.name == "circuitpython":
-        from support import clock_micropython as runtime
-
-        runtime.go_back(_virtual)
+        _runtime().go_back(_virtual)

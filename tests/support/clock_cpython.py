@@ -23,13 +23,30 @@ def install(clock):
     asyncio.new_event_loop = asyncio.events.new_event_loop = new_event_loop
 
 
+def install_real(clock):
+    class RealLoop(asyncio.SelectorEventLoop):
+        def time(self):
+            return super().time() + clock.ahead_ms / 1000
+
+    asyncio.new_event_loop = asyncio.events.new_event_loop = RealLoop
+
+
+def ticks():
+    """As `_rt` counts them in a loop."""
+    loop = asyncio.new_event_loop()
+    try:
+        return int(loop.time() * 1000)
+    finally:
+        loop.close()
+
+
 class Loop(asyncio.SelectorEventLoop):
     def __init__(self, clock):
         self._clock = clock
         super().__init__(Selector(clock))
 
     def time(self):
-        return self._clock.us / 1000000
+        return self._clock.us / 1000000 + self._clock.ahead_ms / 1000
 
 
 class Selector(selectors.DefaultSelector):

@@ -14,6 +14,7 @@ import asyncio
 import time
 from asyncio import core
 
+from support import tasks
 from support.outcome import Stuck
 
 try:
@@ -22,7 +23,7 @@ try:
     PERIOD_MS = 1 << 29
 except ImportError:
     adafruit_ticks = None
-    PERIOD_MS = 1 << 62
+    PERIOD_MS = tasks.PERIOD_MS if tasks.is_installed() else 1 << 62
 
 try:
     from _asyncio import Task as _NativeTask
@@ -79,6 +80,19 @@ def install(clock):
 
     core.new_event_loop = asyncio.new_event_loop = new_event_loop
     new_event_loop()
+
+
+def install_real(clock):
+    def ticks():
+        return (time.ticks_ms() + clock.ahead_ms) % PERIOD_MS
+
+    core.ticks = ticks
+    if adafruit_ticks:
+        adafruit_ticks.ticks_ms = ticks
+
+
+def ticks():
+    return core.ticks()
 
 
 def waiting(clock, queue, io):

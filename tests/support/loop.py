@@ -36,6 +36,9 @@ if sys.implementation.name == "cpython":
                 complaints.append(str(warning.message))
         return complaints
 
+    def forget_ended():
+        """asyncio forgets them by itself."""
+
     def unfinished():
         return []  # an interrupt has cancelled the tasks, and the traceback shows where
 
@@ -102,6 +105,12 @@ else:
             left.append(head)
         return [repr(task.coro) for task in left]
 
+    def forget_ended():
+        """Lets go of the tasks that have ended, for those who look at memory."""
+        alive = [task for task in _tasks if not task.done()]
+        _tasks.clear()
+        _tasks.extend(alive)
+
     async def _the_test(coro, complaints):
         await coro
         if _sleeper.state is not None:
@@ -130,10 +139,8 @@ else:
             global _many
             task = make_task(coro)
             if len(_tasks) >= _many:
-                alive = [t for t in _tasks if not t.done()]
-                _tasks.clear()
-                _tasks.extend(alive)
-                _many = max(_few, 2 * len(alive))
+                forget_ended()
+                _many = max(_few, 2 * len(_tasks))
             _tasks.append(task)
             return task
 

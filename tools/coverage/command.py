@@ -1,0 +1,80 @@
+"""The command `coverage`: which lines and branches of the library the tests reach."""
+
+import os
+import shutil
+import subprocess
+from itertools import pairwise
+
+from tools import environment, runtimes
+from tools.coverage import marks
+
+HELP = """Runs the tests of the library on CPython under coverage.py, with branches, and on MicroPython with a copy of the
+library that notes its statements. Prints what no test has reached. Arguments go to pytest (paths, -k, --all)."""
+FOLDER = environment.ROOT / "build" / "coverage"
+LIBRARY = environment.ROOT / "lib" / "buslock"
+ON_BOARDS = ("micropython", "micropython-adafruit")
+
+
+def add_arguments(parser):
+    parser.set_defaults(takes_rest=True)
+    parser.usage = "tools/dev.py coverage [--runtime NAME] [PATH ...] [any other option of pytest]"
+
+
+def run(args) -> int:
+    environment.ensure("demo", "dev", "adafruit", "proof")
+    wanted = [b for a, b in pairwise(args.rest) if a == "--runtime"]
+    wanted += [word.partition("=")[2] for word in args.rest if word.startswith("--runtime=")]
+    rest = [word for word in args.rest if not word.startswith("--runtime") and word not in wanted]
+    if not any(word.startswith("tests") for word in rest):
+        rest += sorted(str(path.relative_to(environment.ROOT)) for path in environment.ROOT.glob("tests/test_*.py"))
+    wanted = wanted or ["cpython", *ON_BOARDS]
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    good = True
+    if "cpython" in wanted:
+        good = _on_cpython(rest)
+    boards = [name for name in wanted if name in ON_BOARDS and runtimes.ALL[name].missing() is None]
+    return 0 if _on_boards(boards, rest) and good else 1
+
+
+def _tests(runtime_names: list[str], rest: list[str], **variables: str) -> bool:
+    chosen = [word for name in runtime_names for word in ("--runtime", name)]
+    command = [str(environment.python()), "-m", "pytest", "-q", *chosen, *rest]
+    return subprocess.run(command, cwd=environment.ROOT, env={**os.environ, **variables}).returncode == 0
+
+
+def _on_cpython(rest: list[str]) -> bool:
+    variables = {"BUSLOCK_COVERAGE": "1", "COVERAGE_FILE": str(FOLDER / "data")}
+    tested = _tests(["cpython"], rest, **variables)
+    proof = {**os.environ, **variables, "PYTHONPATH": str(environment.FOLDERS["proof"])}
+    for words in (["combine", "-q"], ["report", "--skip-covered", "--show-missing"]):
+        subprocess.run([str(environment.python()), "-m", "coverage", *words], cwd=environment.ROOT, env=proof)
+    return tested
+
+
+def _on_boards(names: list[str], rest: list[str]) -> bool:
+    if not names:
+        return True
+    folder = FOLDER / "marks"
+    folder.mkdir()
+    lines = marks.copy(LIBRARY, FOLDER / "lib")
+    tested = _tests(names, rest, BUSLOCK_TESTED=str(FOLDER / "lib"), BUSLOCK_MARKS=str(folder))
+    for runtime, modules in marks.missing(folder, lines).items():
+        modules = {name: missed for name, missed in modules.items() if name not in ("_rt_cpython.py",)}
+        total = sum(len(set(lines[name])) for name in modules)
+        missed = sum(map(len, modules.values()))
+        print(f"{runtime}: {total - missed} of {total} lines, {100 * (total - missed) / total:.1f} %; not reached:")
+        for name, numbers in modules.items():
+            if numbers:
+                print(f"    {name:16} {len(set(lines[name])):4} lines, {len(numbers):3} missed: {ranges(numbers)}")
+    return tested
+
+
+def ranges(numbers: list[int]) -> str:
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in found)
