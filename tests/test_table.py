@@ -4,6 +4,7 @@ import asyncio
 
 from buslock import (
     DeadlineExceeded,
+    I2CBus,
     Lock,
     LockTable,
     LockTimeout,
@@ -603,13 +604,14 @@ async def test_hold_many_whose_time_is_over_does_not_wait_for_the_next_key():
 
 async def test_statistics_of_a_lock_without_a_table():
     """The wire of a bus counts its waits too."""
-    lock = Lock()
-    lock._counts = {"waits": 0, "longest": 0}
+    bus = I2CBus(lambda: None)
+    lock = bus._wire
     async with lock:
         task = asyncio.create_task(enter_and_leave(lock))
         await turns()
     await task
-    assert (lock._counts["waits"], lock._counts["longest"]) == (1, 1)
+    stats = bus.stats()
+    assert (stats["wire_waits"], stats["wire_longest_queue"]) == (1, 1)
 
 
 async def test_max_waiters_of_hold_all():

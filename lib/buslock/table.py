@@ -293,4 +293,4 @@ class LockTable:
         """The task holds it already."""
         from .refusals import reentry
 
-        raise reentry(hold._label(), mine._label())
+        raise reentry(hold._label(), None if mine is hold else mine._label())

@@ -219,7 +219,7 @@ ENTERED_AGAIN = {
     "table.py": """
 def _enter(self):
     self._task = None
-    queue = self._table._ask(self)
+    queue = ask(self._table, self)
     return given(self) if queue is None else wait(queue, self, current_task(), self._timeout)
 
 KeyHold._enter = _enter

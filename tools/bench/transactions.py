@@ -4,6 +4,8 @@ Each transaction starts a conversion, waits until it is ready, and reads it. Of 
 one lock they follow each other, whatever they are about. Times are of the whole.
 """
 
+# pyright: reportArgumentType=false
+
 import asyncio
 
 from buslock.i2c import I2CBus
