@@ -33,15 +33,23 @@ METHODS = (
 async def read_register_into(me, reg, buf, timeout_ms=None):
     """Fill `buf` from register `reg`."""
     device = me._device
-    check_register(device, reg)
+    if reg & device._beyond:
+        check_register(device, reg)
     writable(buf)
-    return await _do(me, timeout_ms, True, _read_register_into, reg, buf)
+    if timeout_ms is None and me._free():
+        return _at_once(device, _read_register_into, reg, buf)
+    return await _in_turn(me, timeout_ms, True, _read_register_into, reg, buf)
 
 
 async def write_register(me, reg, data, repeatable=False, timeout_ms=None):
     """Write an int 0..255 or a buffer to register `reg`. `repeatable`: may be tried again after an error."""
-    check_register(me._device, reg)
-    return await _do(me, timeout_ms, repeatable, _write_register, reg, readable(data))
+    device = me._device
+    if reg & device._beyond:
+        check_register(device, reg)
+    data = readable(data)
+    if timeout_ms is None and me._free():
+        return _at_once(device, _write_register, reg, data)
+    return await _in_turn(me, timeout_ms, repeatable, _write_register, reg, data)
 
 
 async def update_register(me, reg, mask, value, timeout_ms=None):
@@ -123,15 +131,24 @@ async def probe(me, timeout_ms=None):
 
 
 async def _do(me, timeout_ms, repeatable, function, a, b):
-    device = me._device
     if timeout_ms is None and me._free():
-        bus = device._bus
-        bus._transfer = True
-        try:
-            return function(device, a, b)
-        finally:
-            bus._transfer = False
-    return await me._slow(timeout_ms, repeatable, lambda a, b: function(device, a, b), a, b)
+        return _at_once(me._device, function, a, b)
+    return await _in_turn(me, timeout_ms, repeatable, function, a, b)
+
+
+def _at_once(device, function, a, b):
+    bus = device._bus
+    bus._transfer = True
+    try:
+        return function(device, a, b)
+    finally:
+        bus._transfer = False
+
+
+def _in_turn(me, timeout_ms, repeatable, function, a, b):
+    """Coroutine. Not a part of what runs at once: there the variables of this closure would be allocated each time."""
+    device = me._device
+    return me._slow(timeout_ms, repeatable, lambda a, b: function(device, a, b), a, b)
 
 
 # The transfers themselves: synchronous, so that nothing comes between
@@ -154,7 +171,13 @@ def _read_register_into(device, reg, buf):
 
 def _write_register(device, reg, data):
     # Not writeto_mem: it does not say whether the data was acknowledged.
-    _write(device, [reg.to_bytes(device._addrsize // 8, "big"), data], None)
+    size = device._addrsize // 8
+    try:
+        acks = device._i2c().writevto(device.address, (reg.to_bytes(size, "big"), data))
+    except OSError as error:
+        raise device._failed(error)
+    if acks is not None and acks < size + len(data):
+        raise _unacknowledged(device, acks, size + len(data))
 
 
 def _update_register(device, reg, mask_value):
@@ -193,10 +216,12 @@ def _write(device, data, _):
     except OSError as error:
         raise device._failed(error)
     if acks is not None and acks < wanted:
-        # rp2, stm32 and SoftI2C report a byte of data that was not acknowledged only by a short count.
-        raise device._failed(
-            NoAck(5, "%s: byte %d of %d was not acknowledged" % (device._label(), acks + 1, wanted))
-        )
+        raise _unacknowledged(device, acks, wanted)
+
+
+def _unacknowledged(device, acks, wanted):
+    """rp2, stm32 and SoftI2C report a byte of data that was not acknowledged only by a short count."""
+    return device._failed(NoAck(5, "%s: byte %d of %d was not acknowledged" % (device._label(), acks + 1, wanted)))
 
 
 def _write_then_read(device, out, nbytes):
@@ -316,6 +341,8 @@ def check_byte(value):
 
 def readable(data):
     """Bytes to send for an int 0..255 or a buffer that is not empty."""
+    if type(data) is bytes and data:
+        return data
     if isinstance(data, int):
         check_byte(data)
         return bytes((data,))
