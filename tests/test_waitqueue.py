@@ -25,14 +25,12 @@ class Baton(WaitQueue):
     def _holders(self):
         return () if self.holder is None else (self.holder,)
 
-    def _stuck(self, waiting):
-        return self.holder in waiting
+    def _stuck(self, waiter_of):
+        return waiter_of(self.holder)
 
     def _advance(self):
         while self.holder is None and self._line:
-            waiter = grant(self)
-            if waiter is not None:
-                self.holder = waiter.task
+            self.holder = grant(self)
 
     def _give_back(self, waiter):
         self.drop()

@@ -8,6 +8,7 @@ when a cancel is on its way. These names are private to asyncio, so the import f
 """
 
 import sys
+from builtins import getattr, hasattr  # found sooner in the module itself
 
 # Stands for the task of code that runs in none: module level, the REPL. It counts as a task that has ended.
 OUTSIDE = "(no task)"
@@ -62,6 +63,13 @@ else:
             core.cur_task.data = waiter  # its cancel calls waiter.remove(task)
             return _never(_ONCE)
         return core.sleep_ms(ms)
+
+    SHOWS_PARKED = True  # parked_waiter() finds who is parked for ever
+
+    def parked_waiter(task):
+        """What the task was parked with, if that was for ever; None."""
+        data = getattr(task, "data", None)
+        return data if data is not None and hasattr(data, "is_hold") else None
 
     def wake(waiter, loop):
         """Let a parked task run now. False if it will not see this: it was cancelled, or `loop` was replaced."""

@@ -138,6 +138,13 @@ def _time_out(future):
         future.set_result(None)
 
 
+SHOWS_PARKED = False
+
+
+def parked_waiter(task):
+    return None
+
+
 def wake(waiter, loop):
     future = waiter.future
     if future.cancelled() or future.get_loop().is_closed() or loop is not loop_id():

@@ -3,7 +3,7 @@
 from ._rt import current_task, on_its_way, task_name
 from .errors import WouldDeadlock
 from .refusals import label
-from .waitqueue import _waiting
+from .waitqueue import waiter_of
 
 
 def check(queue):
@@ -16,9 +16,9 @@ def check(queue):
         for task in queue._holders():
             if task is me:
                 raise WouldDeadlock(_text(me, queues, ways, i))
-            waiter = _waiting.get(task)
+            waiter = waiter_of(task)
             # One that was granted or cancelled in this turn is on its way, and waits for nothing.
-            if waiter is None or waiter.granted or waiter.error is not None or on_its_way(waiter):
+            if waiter is None or waiter not in waiter.queue._line or on_its_way(waiter):
                 continue
             if id(waiter.queue) not in seen:
                 seen.add(id(waiter.queue))

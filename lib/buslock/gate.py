@@ -62,8 +62,8 @@ class Gate(WaitQueue):
     def _label(self):
         return "all of " + self.table.name
 
-    def _stuck(self, waiting):
-        return any(hold._task in waiting for hold in self.table._holds())
+    def _stuck(self, waiter_of):
+        return any(waiter_of(hold._task) for hold in self.table._holds())
 
     def _holders(self):
         return [hold._task for hold in self.table._holds()]
@@ -78,10 +78,10 @@ class Gate(WaitQueue):
             if isinstance(hold, AllHold):
                 if table._entries:
                     return  # it waits for every holder
-                waiter = grant(self)
-                if waiter is not None:
+                task = grant(self)
+                if task is not None:
                     table._all = hold
-                    hold._task = waiter.task
+                    hold._task = task
             else:
                 entry = table._entry(hold._key)
                 hold.queue = entry

@@ -32,8 +32,8 @@ class Line(WaitQueue):
     def _label(self):
         return self.name
 
-    def _stuck(self, waiting):
-        return self.maker in waiting
+    def _stuck(self, waiter_of):
+        return waiter_of(self.maker)
 
     def _holders(self):
         return () if self.maker is None else (self.maker,)

@@ -108,15 +108,16 @@ class Lock(WaitQueue):
 
     _give_back = _pass_on
 
-    def _stuck(self, waiting):
-        return self._holder in waiting
+    def _stuck(self, waiter_of):
+        return waiter_of(self._holder)
 
     def _holders(self):
         return () if self._holder is None else (self._holder,)
 
     def _advance(self):
         while self._line and self._holder is None:
-            waiter = grant(self)
-            if waiter is not None:
-                self._holder = waiter.holder or waiter.task
+            waiter = self._line[0]
+            task = grant(self)
+            if task is not None:
+                self._holder = waiter.holder or task
                 self._hold = waiter if waiter.is_hold else None

@@ -27,8 +27,7 @@ class ShardHold(KeyHold):
     """A KeyHold of a table that is divided."""
 
     def __aenter__(self):
-        table = self._table
-        key = self._key
+        table, key = self._at
         entries = table._parts[hash(key) % _PARTS]
         given = self._task
         if key in entries or table._shut or given is None:
@@ -40,8 +39,8 @@ class ShardHold(KeyHold):
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:
             self._task = None
-            key = self._key
-            entries = self._table._parts[hash(key) % _PARTS]
+            table, key = self._at
+            entries = table._parts[hash(key) % _PARTS]
             if entries[key] is self:
                 del entries[key]
             else:

@@ -13,23 +13,29 @@ _POOL = 8  # entries kept for reuse
 class KeyHold:
     """A Hold by the names it has, not by its base: what is looked up in one class is found soonest on MicroPython.
 
-    Made by LockTable.hold(), without an __init__: an allocation and a call less.
-
+    Made by LockTable.hold(), without an __init__, and with as few attributes as can be: an object that gets its third
+    or fifth one moves all of them, and the allocator then searches a full heap from the place that they have left.
     `_task` is the awaitable of an `__aenter__` that need not wait, then the holder, then None.
     """
 
     is_hold = True
-    shared = granted = False
-    error = holder = _timeout = _task = None
+    shared = False
+    error = holder = task = _timeout = _task = None
     release = Hold.release
     remove = Hold.remove
-    __getattr__ = Hold.__getattr__  # pyright: ignore[reportAttributeAccessIssue]
     _refuse = Hold._refuse
 
+    def __getattr__(self, name):
+        """`_table` and `_key`, which are together in `_at`; `held` and `keys`."""
+        if name == "_table":
+            return self._at[0]
+        if name == "_key":
+            return self._at[1]
+        return Hold.__getattr__(self, name)  # pyright: ignore[reportAttributeAccessIssue]
+
     def __aenter__(self):
-        table = self._table
+        table, key = self._at
         entries = table._entries
-        key = self._key
         given = self._task
         if key in entries or len(entries) > 63 or table._shut or given is None:
             return self._enter()
@@ -40,21 +46,17 @@ class KeyHold:
     def _enter(self):
         """The awaitable of an `__aenter__` that may have to wait. Cancelled there: nothing is owned, see wait()."""
         given = self._task
-        if given is None:
+        if not isinstance(given, Given):
             self._refuse()
-        try:
-            queue = ask(self._table, self)
-        except BaseException:
-            if isinstance(self._task, Given):
-                self._task = None  # it is not tried again, and nothing is to be given back
-            raise
+        self._task = None
+        queue = ask(self._at[0], self)
         return given if queue is None else wait(queue, self, None, self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:
             self._task = None
-            entries = self._table._entries
-            key = self._key
+            table, key = self._at
+            entries = table._entries
             if entries[key] is self:
                 del entries[key]
             else:
@@ -65,16 +67,16 @@ class KeyHold:
         return self._task is not None and not isinstance(self._task, Given)
 
     def _all_keys(self):
-        return (self._key,)
+        return (self._at[1],)
 
     def _label(self):
-        return self._table._label(self._key)
+        return self._at[0]._label(self._at[1])
 
     def _drop(self):
-        table = self._table
-        entry = table._entries[self._key]
+        table, key = self._at
+        entry = table._entries[key]
         if entry is self:
-            del table._entries[self._key]
+            del table._entries[key]
         else:
             end(entry, self)
 
@@ -96,9 +98,9 @@ class Entry(WaitQueue):
     def _holders(self):
         return [hold._task for hold in self.holds]
 
-    def _stuck(self, waiting):
+    def _stuck(self, waiter_of):
         holds = self.holds
-        return len(holds) > 1 or holds[0]._task in waiting
+        return len(holds) > 1 or waiter_of(holds[0]._task)
 
     def _advance(self):
         holds = self.holds
@@ -108,10 +110,9 @@ class Entry(WaitQueue):
             if holds and not (hold.shared and holds[0].shared):
                 return
             holds.append(hold)  # first: there may be no room for it
-            if grant(self) is None:
+            hold._task = grant(self)
+            if hold._task is None:
                 holds.pop()
-            else:
-                hold._task = hold.task
         if not holds:
             table = self.table
             del table._entries[self.key]
@@ -134,17 +135,17 @@ def end(entry, hold):
 
 def ask(table, hold):
     """Take the key of `hold` for the running task; or the line in which it has to wait."""
+    # No more names than this, and none imported: a frame of more than 11 words is allocated on MicroPython's heap.
     task = task_in(table._loop)
     if task is None:
         task = table._settle()
-    key = hold._key
+    key = hold._at[1]
     entry = table._entries.get(key)
     if table._shut:
         hash(key)  # TypeError here and now, not in the task that opens the gate
         if table._all is not None and table._all._task is task:
             table._refuse(hold, table._all)
         if table._any_hold_of(task) is None:
-            hold._task = None
             return table._gate
     if entry is None:
         if len(table._entries) > 63 and table._kind is KeyHold:
@@ -157,11 +158,10 @@ def ask(table, hold):
             entry = table._entry(key)
         first = entry.holds[0]
         if first.shared:
-            table._refuse_again(hold, entry, task)
-        elif first._task is task or first is hold:
+            table._refuse_again(hold, entry)
+        elif first._task is task:
             table._refuse(hold, first)
         if not first.shared or entry._line or not hold.shared:
-            hold._task = None
             return entry
         entry.holds.append(hold)
     hold._task = task
@@ -201,8 +201,7 @@ class LockTable:
     def hold(self, key, timeout_ms=None, shared=False):
         """`async with table.hold(key) as hold`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""
         hold = self._kind()
-        hold._table = self
-        hold._key = key
+        hold._at = (self, key)
         hold._task = given(hold)
         if timeout_ms is not None:
             hold._timeout = check_ms(timeout_ms)
@@ -283,14 +282,15 @@ class LockTable:
         settle_table(self)
         return current_task()
 
-    def _refuse_again(self, hold, entry, task):
-        """Refuse if the task is one of several holders."""
+    def _refuse_again(self, hold, entry):
+        """Refuse if the running task is one of several holders."""
+        task = current_task()
         for other in entry.holds:
-            if other._task is task or other is hold:
+            if other._task is task:
                 self._refuse(hold, other)
 
     def _refuse(self, hold, mine):
         """The task holds it already."""
         from .refusals import reentry
 
-        raise reentry(hold._label(), None if mine is hold else mine._label())
+        raise reentry(hold._label(), mine._label())

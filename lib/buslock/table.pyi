@@ -9,6 +9,7 @@ from .tablemore import ManyHold
 from .waitqueue import WaitQueue
 
 class KeyHold(Hold):
+    _at: tuple[LockTable, Any]
     _table: LockTable
     _key: Hashable
     _timeout: int | None

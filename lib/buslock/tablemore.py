@@ -28,7 +28,7 @@ def try_hold(table, key, shared=False):
 
         settle_table(table)
     task = current_task()
-    key = hold._key
+    key = hold._at[1]
     if table._shut and (table._all is not None or table._any_hold_of(task) is None):
         return None
     if key not in table._entries:
@@ -86,8 +86,7 @@ class ManyHold(Hold):
             for key in self.keys:
                 # The tag was applied already.
                 hold = KeyHold() if trace is None else trace.key_hold()
-                hold._table = self._table
-                hold._key = key
+                hold._at = (self._table, key)
                 hold.shared = self.shared
                 hold._task = None
                 self._holds.append(hold)  # before it is taken: afterwards nothing may fail for want of memory

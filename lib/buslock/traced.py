@@ -66,21 +66,17 @@ def size_of(wanted):
 
 
 class TracedKeyHold(KeyHold):
-    behind = task = None  # the holder, also when the hold has ended
+    behind = who = None  # who: the holder, also when the hold has ended
 
     def __aenter__(self):
         return self._enter()
 
     def _enter(self):
         given = self._task
-        if given is None:
+        if not isinstance(given, Given):
             self._refuse()
-        try:
-            queue = self._table._trace.ask(self)
-        except BaseException:
-            if isinstance(self._task, Given):
-                self._task = None
-            raise
+        self._task = None
+        queue = self._table._trace.ask(self)
         return given if queue is None else wait(queue, self, None, self._timeout)
 
     def __aexit__(self, exc_type, exc, tb):
@@ -93,7 +89,7 @@ class TracedKeyHold(KeyHold):
         table = self._table
         bus = table.bus
         if bus._table is table:
-            table._trace.trace.record(RELEASE, bus, self._key, self.task, 0)
+            table._trace.trace.record(RELEASE, bus, self._key, self.who, 0)
         KeyHold._drop(self)
 
 
@@ -152,7 +148,7 @@ class Traced:
         self.tell(self.selected - SELECT + DESELECT, key)
         self.selected = 0
 
-    # Lines: called by waitqueue, tablestats and refusals
+    # Lines: called by waitqueue, waitmore and refusals
 
     def waiting(self, queue, waiter, code, value, task):
         """For a key, the whole table, or the wire: at the gate of a table its line is that of several."""
@@ -167,12 +163,14 @@ class Traced:
         waiter = queue._line[-1]
         self.waiting(queue, waiter, WAIT, len(queue._line) - 1, waiter.holder or waiter.task)
 
-    def granted(self, queue, waiter):
-        self.waiting(queue, waiter, GRANT, 0, waiter.holder or waiter.task)
+    def granted(self, queue, waiter, task):
+        if waiter.is_hold:
+            waiter.who = task
+        self.waiting(queue, waiter, GRANT, 0, waiter.holder or task)
 
     def gone(self, queue, waiter, cancelled):
         """It was not granted: cancelled, or failed by a close or a reset; or its time is over."""
-        self.waiting(queue, waiter, CANCEL if cancelled else TIMEOUT, 0, waiter.holder or waiter.task)
+        self.waiting(queue, waiter, CANCEL if cancelled else TIMEOUT, 0, waiter.holder or current_task())
 
     def rejected(self, queue, hold):
         self.waiting(queue, hold, REJECT, 0, current_task())
@@ -203,7 +201,7 @@ class Traced:
     def ask(self, hold):
         queue = ask(hold._table, hold)
         if queue is None:
-            hold.task = hold._task
+            hold.who = hold._task
             if hold._table is self.table:  # else that of before a reset
                 self.trace.record(GRANT, self.bus, hold._key, hold._task, 0)
         return queue

@@ -7,12 +7,13 @@ from .trace import ALL, GRANT, RELEASE
 
 class TracedAllHold(AllHold):
     _key = None
+    who = None  # the holder, also when the hold has ended
 
     async def _take(self):
         await AllHold._take(self)
         table = self._table
-        if not self.granted:
-            self.task = self._task
+        if self.who is None:
+            self.who = self._task
             if table.bus._table is table:  # else that of before a reset
                 table._trace.tell(GRANT + ALL)
 
@@ -20,7 +21,7 @@ class TracedAllHold(AllHold):
         table = self._table
         bus = table.bus
         if bus._table is table:
-            table._trace.trace.record(RELEASE + ALL, bus, None, self.task, 0)
+            table._trace.trace.record(RELEASE + ALL, bus, None, self.who, 0)
         AllHold._drop(self)
 
 

@@ -65,7 +65,7 @@ def worst(waiter, start, waited):
     gate = None if queue.table is None else queue.table._gate
     if gate is queue or gate is not None and gate._since is not None and ticks_diff(gate._since, start) >= 0:
         return  # hold_all, or behind it
-    handed = queue._before if waiter.granted else queue._since
+    handed = queue._before if waiter.task is None else queue._since
     if handed is not None and ticks_diff(handed, start) > 0:
         waited -= ticks_diff(handed, start)  # the rest was for those before
     if waited > counts[HOLD]:

@@ -2,9 +2,11 @@
 
 from builtins import len  # found sooner in the module itself
 
-from ._rt import current_task, park, ticks_diff, ticks_ms, wake
+from ._rt import SHOWS_PARKED, current_task, park, parked_waiter, ticks_diff, ticks_ms, wake
 
-_waiting = {}  # task: its Waiter, while it is parked
+# task: its Waiter, while it is parked; where the runtime shows it, only of those with a deadline. (MicroPython's dict
+# fills up to the last place, and then looks everywhere for a task that is not in it.)
+_waiting = {}
 _waitmore = None  # the module, once it is needed
 _NOBODY = ()
 # Keys of a queue's counts. Those that are counted at every wait are ints, which are found sooner than strings; those
@@ -29,7 +31,7 @@ class Waiter:
 
     is_hold = False
     outcome = None  # what wait() returns, where that is not a hold
-    granted = False
+    task = None  # the one that waits; None from the grant on
     error = None  # what it is to raise instead
     holder = None  # the task that is to hold it, where that is another one than waits
     behind = None  # of the wire: the key of the device with whose hold it was taken
@@ -44,7 +46,7 @@ class WaitQueue:
     _label() or name    in messages: 'i2c0/0x48'
     _loop               loop_id() when holders and waiters were last known to be of this loop
     _holders()          the tasks that hold it now
-    _stuck(waiting)     False if surely none of them is in `waiting`
+    _stuck(waiter_of)   false if surely none of them waits
     _advance()          grant it to those in front, as far as it goes
     _give_back(waiter)  a waiter was granted it and was cancelled before it ran: pass it on
     """
@@ -58,16 +60,23 @@ class WaitQueue:
     _trace = None  # a Traced, where a Trace is kept
 
 
+def waiter_of(task):
+    """The Waiter of a task that stands in a line; None."""
+    return _waiting and _waiting.get(task) or parked_waiter(task)
+
+
 def grant(queue):
-    """The first in line leaves it as a holder. None: it will never see that; look at the next."""
+    """The first in line leaves it as a holder: its task. None: that will never see it; look at the next."""
     waiter = queue._line.pop(0)
+    task = waiter.task
     if not wake(waiter, queue._loop):
         return None
-    waiter.granted = True
-    _waiting.pop(waiter.task, None)  # it has not run yet, and waits for nothing any more
+    waiter.task = None
+    if _waiting:
+        _waiting.pop(task, None)  # it has not run yet, and waits for nothing any more
     if queue._trace is not None:
-        queue._trace.granted(queue, waiter)
-    return waiter
+        queue._trace.granted(queue, waiter, task)
+    return task
 
 
 async def wait(queue, hold, holder, ms):
@@ -80,13 +89,12 @@ async def wait(queue, hold, holder, ms):
     line = queue._line
     if ms == 0 or queue._limit is not None and len(line) >= queue._limit:
         raise _more().at_once(queue, hold, ms)
-    if queue._stuck(_waiting):
+    if queue._stuck(waiter_of):
         _more().check(queue)
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
     waiter.queue = queue
-    waiter.granted = False  # an attribute that is new may fail for want of memory: here, and not at the hand-over
     if holder is not None and holder is not task:
         waiter.holder = holder
     counts = queue._counts
@@ -97,7 +105,8 @@ async def wait(queue, hold, holder, ms):
             queue._since = queue._before = None
             queue._line = line = []
         line.append(waiter)
-        _waiting[task] = waiter
+        if ms is not None or not SHOWS_PARKED:
+            _waiting[task] = waiter
         if queue._trace is not None:
             queue._trace.arrived(queue)
         if counts is not None:
@@ -109,7 +118,7 @@ async def wait(queue, hold, holder, ms):
         while left is None or left > 0:
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
-            if waiter.granted:
+            if waiter.task is None:
                 # Counted here, where a failure passes the grant on.
                 queue = waiter.queue
                 queue._before = queue._since
@@ -149,12 +158,12 @@ def _more():
 
 def _leave(waiter):
     """It waits no more, and owns nothing."""
-    _waiting.pop(waiter.task, None)
     queue = waiter.queue  # hold_all's gate may have moved it to the line of its key
-    if waiter.granted:
-        waiter.granted = False
+    if waiter.task is None:
         queue._give_back(waiter)
-    elif waiter in queue._line:
+        return
+    _waiting.pop(waiter.task, None)
+    if waiter in queue._line:
         # Those behind it may now come through.
         queue._line.remove(waiter)
         queue._advance()

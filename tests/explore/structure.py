@@ -3,8 +3,7 @@
 
 def check_step(world):
     library = world.library
-    waiting = library.waitqueue._waiting
-    for task, waiter in waiting.items():
+    for task, waiter in library.waitqueue._waiting.items():
         if task.done():
             world.complain("structure: task %d has ended and is still known as waiting", task.number)
         if waiter.task is not task:
@@ -19,15 +18,15 @@ def check_step(world):
 
 
 def _check_line(world, queue):
-    waiting = world.library.waitqueue._waiting
+    library = world.library
     if queue._limit is not None and len(queue._line) > queue._limit:
         world.complain("structure: more wait than max_waiters")
     for waiter in queue._line:
         if waiter.queue is not queue:
             world.complain("structure: a waiter stands in a line and believes to stand in another")
-        if waiter.granted:
+        if waiter.task is None:
             world.complain("structure: a waiter that was granted is still in line")
-        if waiting.get(waiter.task) is not waiter:
+        if library.waitqueue.waiter_of(waiter.task) is not waiter and (waiter.task.done() or not library.rt.on_its_way(waiter)):
             world.complain("structure: somebody stands in line who does not wait")
 
 

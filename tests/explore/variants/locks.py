@@ -68,8 +68,8 @@ VARIANTS = (
         [
             (
                 "waitqueue.py",
-                "if waiter.granted:\n                # Counted",
-                "if waiter.granted and left != ms:\n                # Counted",
+                "if waiter.task is None:\n                # Counted",
+                "if waiter.task is None and left != ms:\n                # Counted",
             ),
         ],
         "locks.three_by_one",
@@ -80,7 +80,7 @@ VARIANTS = (
     Variant(
         "a lock that is free while it is handed over",
         [
-            ("lock.py", "self._holder = waiter.holder or waiter.task\n", "return\n"),
+            ("lock.py", "self._holder = waiter.holder or task\n", "return\n"),
             (
                 "lock.py",
                 "await wait(self, hold, holder, timeout_ms)\n",
@@ -116,7 +116,7 @@ VARIANTS = (
     Variant(
         "a cycle that nobody looks for",
         [
-            ("waitqueue.py", "if queue._stuck(_waiting):", "if False:"),
+            ("waitqueue.py", "if queue._stuck(waiter_of):", "if False:"),
         ],
         "locks.crosswise",
         "micropython-any",
@@ -129,7 +129,7 @@ VARIANTS = (
             ("cycles.py", " or on_its_way(waiter):", ":"),
         ],
         "locks.crosswise",
-        "micropython-any",
+        "cpython-any",
         "cycle",
         True,
     ),
