@@ -93,12 +93,9 @@ SECTIONS: dict[str, list[Row]] = {
         Row("growth.keys.numbers", "ratio", "an operation, many / 10 other keys, all of them ints", _all(1.5)),
         Row("growth.keys.texts", "ratio", "    all of them strings", _all(1.5)),
         Row("growth.keys.mixed", "ratio", "    a string among ints", _all(1.5)),
-        Row("growth.heap.lock", "ratio", "a hand-over, many / 10 waiters", _all(2)),
-        Row("growth.heap.deadline", "ratio", "    with deadlines", _all(2)),
-        Row("growth.heap.asyncio", "ratio", "    of asyncio.Lock"),
-        # Without what a heap with that many tasks costs the allocator, whoever uses it
-        Row("growth.waiters.lock", "ratio", "    with as many tasks on the heap beside the 10", _all(2)),
-        Row("growth.waiters.deadline", "ratio", "    the same with deadlines", _all(2)),
+        Row("growth.waiters.lock", "ratio", "a hand-over, many / 10 waiters", _all(2)),
+        Row("growth.waiters.deadline", "ratio", "    with deadlines", _all(2)),
+        Row("growth.waiters.asyncio", "ratio", "    of asyncio.Lock"),
     ],
     "Lazy": [
         Row("lazies.get", "ratio", "await lazy.get() / await of an empty coroutine"),

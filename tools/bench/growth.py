@@ -16,7 +16,6 @@ FEW = 10
 MANY_KEYS = 5000 if DESK else 112  # as many as an I2C bus has addresses
 MANY_WAITERS = 2000 if DESK else 60
 LIMIT = 100000
-COUNTED = 8  # hand-overs of each line that are timed
 
 NUMBERS = [MANY_KEYS + 1000 + 997 * i for i in range(BATCH)]
 TEXTS = [f"sensor{i}" for i in range(BATCH)]
@@ -68,41 +67,27 @@ async def stop(tasks):
             pass
 
 
-def line(length, others, make, enter):
-    """A piece: so many tasks wait, and others for another lock; microseconds from a release to the next in line.
-
-    The others are there for the heap's sake: MicroPython's allocator searches for room through whatever is alive, at
-    every turn of the scheduler, and with thousands of tasks that takes longer than all the rest.
-    """
+def line(length, make, enter):
+    """A piece: so many tasks wait; microseconds from a release to the next in line, the median of the whole line."""
 
     async def piece(n):
-        lock, other = make(), make()
+        lock = make()
         took = []
         released = 0
 
         async def waiter():
             nonlocal released
             await enter(lock)
-            if len(took) < COUNTED:
-                took.append(since(released))
+            took.append(since(released))
             await asyncio.sleep(0)
             released = now()
             lock.release()
-            await asyncio.sleep(0)  # the end of this task is not part of it
 
-        async def bystander():
-            await enter(other)
-            other.release()
-
-        bystanders = await lined_up(other, others, bystander)
         tasks = await lined_up(lock, length, waiter)
         gc.collect()
         released = now()
         lock.release()
         await tasks[-1]
-        other.release()
-        for task in bystanders:
-            await task
         return median(took)
 
     return piece
@@ -163,14 +148,12 @@ async def main():
         ("asyncio", asyncio.Lock, without_limit),
     ):
         pieces = {
-            "alone": line(FEW, 0, make, enter),
-            "few": line(FEW, MANY_WAITERS - FEW, make, enter),
-            "many": line(MANY_WAITERS, 0, make, enter),
+            "few": line(FEW, make, enter),
+            "many": line(MANY_WAITERS, make, enter),
         }
         times = await compare(pieces, rounds=5 if QUICK else min(ROUNDS, 15))
         report("growth.waiters.few." + name, times["few"], batch=1)
         report("growth.waiters." + name, times["many"], times["few"], batch=1)
-        report("growth.heap." + name, times["many"], times["alone"], batch=1)
         size = await bytes_in_line(make, enter)
         if size is not None:
             figure("growth.in_line." + name, [("bytes", size)])
