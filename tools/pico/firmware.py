@@ -19,7 +19,6 @@ VERSION = "1.28.0"  # that is downloaded; others work too
 CACHE = Path.home() / ".cache" / "rp2040py"
 DOWNLOAD_LIMIT = 60  # seconds
 RP2040 = 0xE48BFF56  # the family in the header of a .uf2 block
-environment.WHAT.setdefault("pico", "the emulator of the Pico: rp2040py (20 MB)")
 
 
 @dataclass(frozen=True)
