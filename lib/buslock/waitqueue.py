@@ -86,8 +86,7 @@ async def wait(queue, hold, holder, ms):
     WouldDeadlock, CancelledError: in each case nothing is owned, and what was granted in the same moment has gone to
     the next in line.
     """
-    line = queue._line
-    if ms == 0 or queue._limit is not None and len(line) >= queue._limit:
+    if ms == 0 or queue._limit is not None and len(queue._line) >= queue._limit:
         raise _more().at_once(queue, hold, ms)
     if queue._stuck(waiter_of):
         _more().check(queue)
@@ -101,10 +100,10 @@ async def wait(queue, hold, holder, ms):
     start = ticks_ms()
     left = ms
     try:
-        if line is _NOBODY:
+        if queue._line is _NOBODY:
             queue._since = queue._before = None
-            queue._line = line = []
-        line.append(waiter)
+            queue._line = []
+        queue._line.append(waiter)
         if ms is not None or not SHOWS_PARKED:
             _waiting[task] = waiter
         if queue._trace is not None:
@@ -113,7 +112,7 @@ async def wait(queue, hold, holder, ms):
             counts[WAITS] += 1
             if queue.table is None and queue.bus._wire_hold is not None:
                 _more().behind(queue, waiter)
-            if len(line) > counts[LONGEST]:
+            if len(queue._line) > counts[LONGEST]:
                 _more().longest(queue)
         while left is None or left > 0:
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
@@ -127,14 +126,11 @@ async def wait(queue, hold, holder, ms):
                     left = ticks_diff(left, start)
                     if left > counts[HOLD]:
                         _more().worst(waiter, start, left)
-                    bits = 0
+                    ms = 0  # from here on the bits of the time waited: one name more is a word more for each that waits
                     while left > 0:
                         left >>= 1
-                        bits += 1
-                    try:
-                        counts[bits] += 1
-                    except KeyError:
-                        counts[bits] = 1
+                        ms += 1
+                    counts[ms] = counts.get(ms, 0) + 1
                 return waiter.outcome if hold is None else hold
             if waiter.error is not None:
                 break

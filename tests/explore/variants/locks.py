@@ -94,7 +94,7 @@ VARIANTS = (
     Variant(
         "a line without its limit",
         [
-            ("waitqueue.py", "len(line) >= queue._limit", "len(line) > queue._limit"),
+            ("waitqueue.py", "len(queue._line) >= queue._limit", "len(queue._line) > queue._limit"),
         ],
         "locks.bounded",
         "micropython-any",
