@@ -111,5 +111,8 @@ class Own:
         self._task = current_task()
         self._wire = None if bus._wire_hold is None else bus._own_wire(device)
 
+    def _is_held(self):
+        return True
+
     def _label(self):
         return self._devices[0]._label()

@@ -31,7 +31,7 @@ class BusHold(Hold):
 
     def _is_held(self):
         # A holder of a replaced loop loses the table's hold.
-        return self._task is not None and self._epoch is self._bus._epoch and self._inner.held
+        return self._task is not None and self._epoch is self._bus._epoch and self._inner._is_held()
 
     def _all_keys(self):
         return () if self._devices is None else tuple([device._key for device in self._devices])

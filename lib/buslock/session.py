@@ -33,7 +33,7 @@ class I2CSession(Operations):
         device = self._device
         bus = device._bus
         hold = self._hold
-        if not hold.held:
+        if not hold._is_held():
             raise over(hold)
         # Everything else _slow() finds a way for.
         return (
