@@ -1,10 +1,10 @@
 """What is wired to the emulated Pico, on the pins of boards/pico.py.
 
-I2C 0 (GP4, GP5): the chips of boards/sim.py at the same addresses, and an EEPROM (24C32) at 0x50, so that examples run
-unchanged; besides, at 0x51 one that acknowledges its address and no data, at 0x52 a register file that stretches the
-clock by 2 ms a byte, and at 0x53 one that stretches it beyond the 50 ms of the firmware's patience. UART 0 (GP0, GP1):
-answers each line with "pong " and the line. SPI 0 (GP16 to GP19): answers each byte with its complement, while CS
-(GP17) is low.
+I2C 0 (GP4, GP5): the chips of boards/sim.py at the same addresses, an EEPROM (24C32) at 0x50, and at 0x3c what takes the
+writes of a display, so that examples run unchanged; besides, at 0x51 one that acknowledges its address and no data, at
+0x52 a register file that stretches the clock by 2 ms a byte, and at 0x53 one that stretches it beyond the 50 ms of the
+firmware's patience. UART 0 (GP0, GP1): answers each line with "pong " and the line. SPI 0 (GP16 to GP19): answers each
+byte with its complement, while CS (GP17) is low.
 """
 
 import sys
@@ -20,6 +20,7 @@ from tools.pico.i2c import I2CWire
 from tools.pico.spi import SPIPeer
 from tools.pico.uart import UARTPeer
 
+DISPLAY = 0x3C
 MEMORY, PICKY, STRETCHER, HANGER = 0x50, 0x51, 0x52, 0x53
 
 
@@ -49,6 +50,7 @@ class Desk:
             sim.THERMOMETER: self.thermometer,
             sim.EXPANDER: IOExpander(inputs=0x00A5),
             sim.PRESSURE: RegisterFile({0xD0: 0x60, 0xF7: 0x01, 0xF8: 0x8B, 0xF9: 0xCD}, readonly=(0xD0,)),
+            DISPLAY: RegisterFile(bytes(256)),
             MEMORY: EEPROM(size=4096, page=32, contents=b"\x12\x34\x56\x78"),
             PICKY: Chip(),
             STRETCHER: self.stretcher,
