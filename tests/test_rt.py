@@ -314,6 +314,27 @@ async def test_wake_refuses_a_cancelled_task():
         assert seen == ["woken", "cancelled"]
 
 
+async def test_wake_refuses_a_task_of_another_loop():
+    """One that waits in a loop which was replaced is not brought into this one."""
+    woken = []
+
+    async def parked():
+        waiter = Waiter()
+        waiters.append(waiter)
+        await _rt.park(waiter, None)
+        woken.append(True)
+
+    waiters = []
+    task = asyncio.create_task(parked())
+    await turns()
+    assert not _rt.wake(waiters[0], object())
+    await turns(2)
+    assert not woken
+    assert _rt.wake(waiters[0], _rt.loop_id())
+    await task
+    assert woken
+
+
 async def test_wake_of_one_whose_time_is_over_still_counts():
     """A task whose time is over but that has not run yet can be woken: it will see what it was granted."""
 

@@ -46,6 +46,23 @@ async def test_every_key_is_found_and_the_table_is_empty_at_rest():
         assert table.stats()["peak_entries"] <= MANY + 1
 
 
+async def test_many_keys_are_divided_and_few_are_not():
+    """What makes the difference is not seen but in time: MicroPython's dict searches a run of ints place by place."""
+    table = LockTable()
+    holds = [table.try_hold(i) for i in range(8)]
+    for _ in range(2):
+        async with table.hold("x"):
+            pass
+    assert isinstance(table._entries, dict)
+    holds += [table.try_hold(i) for i in range(8, MANY)]
+    async with table.hold("x"):
+        pass
+    assert not isinstance(table._entries, dict)
+    assert len(table) == MANY
+    for hold in holds:
+        hold.release()
+
+
 async def test_a_hold_from_before_ends_and_is_handed_over_after():
     table = LockTable()
     log = []

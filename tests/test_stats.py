@@ -179,3 +179,17 @@ async def test_lazies():
     assert title == "make"
     assert rows == {"state": ["ready"], "calls": ["1"], "failures": ["0"], "last_ms": [str(lazy.stats()["last_ms"])]}
     assert 6 <= lazy.stats()["last_ms"] <= 9
+
+
+async def test_of_two_lines_of_one_length_the_first_is_named():
+    table = LockTable()
+
+    async def user(key):
+        async with table.hold(key):
+            await turns(3)
+
+    for key in ("a", "b"):
+        for task in [asyncio.create_task(user(key)) for _ in range(3)]:
+            await task
+    stats = table.stats()
+    assert (stats["longest_queue"], stats["longest_queue_key"]) == (2, "a")
