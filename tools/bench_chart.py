@@ -12,7 +12,7 @@ BARS = (
     ("lock.acquire(timeout_ms=…)", "wait_for_ms(asyncio lock.acquire(), …)", "waits.deadline.lock"),
     ("… and it has to wait", "wait_for_ms(asyncio lock.acquire(), …)", "waits.contended.lock"),
     ("hand-over to the next task", "a hand-over of asyncio.Lock", "waits.handover.lock"),
-    ("1,000 operations on 50 keys", "dict of counted asyncio.Locks", "tables.table"),
+    ("1 ms operations on many keys", "dict of counted asyncio.Locks", "tables.table"),
     ("device.read_register()", "raw readfrom_mem()", "registers.read"),
 )
 COLOURS = {
