@@ -16,19 +16,7 @@ tests of the module and the quick explorer on CPython, in build/mutation. Prints
 that survived. tests/mutants.md says of survivors why nobody could tell them from the original; the others are an error
 if they are more than 5 %."""
 UNIT = ("messages", "waitqueue", "lock", "table", "timeouts", "lazy", "rt")
-MORE = (
-    "asyncio_traps",
-    "loops",
-    "holds",
-    "random",
-    "explore_sessions",
-    "explore",
-    "shards",
-    "stats",
-    "trace",
-    "traced_i2c",
-    "traced_life",
-)
+MORE = ("asyncio_traps", "loops", "holds", "random", "explore_sessions", "explore", "shards", "stats", "trace", "traced_i2c")
 # module: the tests that are most likely to notice, which come first
 MODULES = {
     "waitqueue": ("waitqueue", "lock", "table"),
