@@ -132,6 +132,23 @@ async def test_the_wire():
         rig.check()
 
 
+async def test_the_wire_behind_no_hold():
+    """What has the wire by itself, as a recovery or an exchange, has no device's key."""
+    for rig in rigs(("rp2",)):
+        b = rig.bus.device(B)
+        await b.read_register(1, 1)
+        task = asyncio.create_task(b.read_register(1, 1, timeout_ms=50))
+        await rig.bus._wire.acquire()
+        await turns(2)
+        clock.advance(20)
+        rig.bus._wire.release()
+        await task
+        stats = rig.bus.stats()
+        assert stats["wire_longest_wait_ms"] >= 20
+        assert stats["wire_longest_wait_key"] is None
+        rig.check()
+
+
 async def test_calls():
     """The longest call of each device, by its address; and of them all."""
     real = busmore.ticks_us, busmore.ticks_diff_us
