@@ -28,8 +28,7 @@ def in_vain(hold, waiter, start, ms):
 
 def cancelled(waiter, start):
     counts = waiter.queue._counts
-    if counts is not None:
-        counts["cancellations"] = counts.get("cancellations", 0) + 1
+    counts["cancellations"] = counts.get("cancellations", 0) + 1
     _gone(waiter, start, True)
 
 

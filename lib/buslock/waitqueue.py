@@ -138,7 +138,8 @@ async def wait(queue, hold, holder, ms):
                 left = ms - ticks_diff(ticks_ms(), start)
     except BaseException:
         _leave(waiter)
-        _more().cancelled(waiter, start)
+        if counts is not None:
+            _more().cancelled(waiter, start)
         raise
     _leave(waiter)
     raise _more().in_vain(hold, waiter, start, ms)
