@@ -150,6 +150,8 @@ async def test_hold_all_waits_for_each_of_many():
     async def holder():
         for i in range(MANY):
             held.append(table.try_hold(i))
+        async with table.hold("divided"):
+            assert not isinstance(table._entries, dict)
         await go.wait()
         for hold in held:
             hold.release()
