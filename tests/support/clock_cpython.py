@@ -44,6 +44,9 @@ class Loop(asyncio.SelectorEventLoop):
     def __init__(self, clock):
         self._clock = clock
         super().__init__(Selector(clock))
+        # Of this clock. The machine's, a nanosecond, is nothing to a float of more than 8 million seconds, and a timer
+        # that is due now would never be.
+        self._clock_resolution = 1e-6
 
     def time(self):
         return self._clock.us / 1000000 + self._clock.ahead_ms / 1000
