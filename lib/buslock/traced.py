@@ -66,7 +66,7 @@ def size_of(wanted):
 
 
 class TracedKeyHold(KeyHold):
-    behind = who = None  # who: the holder, also when the hold has ended
+    who = None  # the holder, also when the hold has ended
 
     def __aenter__(self):
         return self._enter()
@@ -110,38 +110,47 @@ class Traced:
         """An event of the running task."""
         self.trace.record(code, self.bus, key, current_task(), value)
 
+    def takes(self, key):
+        """What is told as taken with a transfer that has taken nothing: QUICK, QUICK_WIRE, or 0 under somebody's wire."""
+        table = self.bus._table
+        if self.bus._wire._holder is not None:
+            return 0
+        return QUICK_WIRE if key is None or key in table._entries or table._all is not None else QUICK
+
+    async def told(self, begins, done, failed, key, function, argument):
+        """Result of a coroutine function, with what it begins and ends with."""
+        self.tell(begins, key)
+        try:
+            result = await function(argument)  # cancelled here: as without a trace
+        except BaseException as error:
+            self.tell(failed, key, number_of(error))
+            raise
+        self.tell(done, key)
+        return result
+
     # Transfers
 
     def start(self, wanted, key=None):
-        """`key` is that of the device, if it may be an operation that has taken nothing."""
-        bus = self.bus
-        if bus._wire._holder is not None or self.selected:
-            self.kind = WIRE
-            key = None
-        elif key is None or key in bus._table._entries or bus._table._all is not None:
-            self.kind = QUICK_WIRE
-            key = None
-        else:
-            self.kind = QUICK
-        self.key = key
-        self.trace.record(START + self.kind, bus, key, current_task(), size_of(wanted))
+        """`with trace.start(...):` around a transfer. `key` is that of the device, if it may be an operation that has
+        taken nothing."""
+        self.kind = WIRE if self.selected else self.takes(key) or WIRE
+        self.key = key if self.kind == QUICK else None
+        self.trace.record(START + self.kind, self.bus, self.key, current_task(), size_of(wanted))
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, error, tb):
+        self.end(0 if exc_type is None else number_of(error))
 
     def end(self, value=0):
         self.trace.record(END + self.kind, self.bus, self.key, current_task(), value)
         self.kind = WIRE  # also of one that begins before a reset and ends after it
         self.key = None
 
-    def failed(self, error):
-        self.end(number_of(error))
-
     def select(self, key):
-        bus = self.bus
-        if bus._wire._holder is not None:
-            self.selected = SELECT
-        elif key in bus._table._entries or bus._table._all is not None:
-            self.selected = SELECT + QUICK_WIRE
-        else:
-            self.selected = SELECT + QUICK
+        self.selected = SELECT + self.takes(key)
         self.tell(self.selected, key)
 
     def deselect(self, key):
@@ -211,22 +220,12 @@ class Traced:
     async def aclose(self, timeout_ms=None):
         from .closing import aclose
 
-        self.tell(CLOSE + BUS)
-        try:
-            await aclose(self.bus, timeout_ms)  # cancelled there: still open
-        except BaseException as error:
-            self.tell(CLOSED + BUS, None, number_of(error))
-            raise
-        self.tell(CLOSED + BUS)
+        # Cancelled there: still open.
+        await self.told(CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: aclose(bus, timeout_ms), self.bus)
 
     async def recovery(self, recover):
-        self.tell(RECOVER + BUS)
-        try:
-            await recover(self.bus)  # cancelled there: still dirty
-        except BaseException as error:
-            self.tell(RECOVERED + BUS, None, number_of(error))
-            raise
-        self.tell(RECOVERED + BUS)
+        # Cancelled there: still dirty.
+        await self.told(RECOVER + BUS, RECOVERED + BUS, RECOVERED + BUS, None, recover, self.bus)
 
     def call(self, device, function, args):
         from .busmore import _call
@@ -263,13 +262,8 @@ class Traced:
         starter = device._starter
         if starter is not None and starter._task is current_task():
             self.trace.call(starter._task, starter.name)
-        self.tell(MAKING + LAZY, device)
-        try:
-            await device._setup(session)  # cancelled here: still due
-        except BaseException as error:
-            self.tell(FAILED + LAZY, device, number_of(error))
-            raise
-        self.tell(READY + LAZY, device)
+        # Cancelled there: still due.
+        await self.told(MAKING + LAZY, READY + LAZY, FAILED + LAZY, device, device._setup, session)
 
 
 def hold_all(table, timeout_ms):

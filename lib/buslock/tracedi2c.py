@@ -12,140 +12,78 @@ def recorded(trace, i2c):
 class Recorded:
     def __init__(self, trace, i2c):
         self._trace = trace
-        self._bus = trace.bus
         self.i2c = i2c
+
+    def __getattr__(self, name):
+        return getattr(self.i2c, name)
 
     def _key(self, addr):
         """Of the device with that address, if its operations may take the fast way: of those it is not known whose."""
-        bus = self._bus
+        bus = self._trace.bus
         device = None if bus._channel is None else bus._channel._devices.get(addr)
         if device is None:
             device = bus._devices.get(addr)
         return device._key if device is not None and device._plain else None
 
-    def __getattr__(self, name):
-        return getattr(self.i2c, name)
-
     def scan(self):
-        self._trace.start(0)
-        try:
-            result = self.i2c.scan()
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return result
+        with self._trace.start(0):
+            return self.i2c.scan()
 
 
 class RecordedI2C(Recorded):
     """machine.I2C."""
 
     def readfrom_mem(self, addr, reg, nbytes, addrsize=8):
-        self._trace.start(nbytes, self._key(addr))
-        try:
+        with self._trace.start(nbytes, self._key(addr)):
             if addrsize == 8:
-                result = self.i2c.readfrom_mem(addr, reg, nbytes)
-            else:
-                result = self.i2c.readfrom_mem(addr, reg, nbytes, addrsize=addrsize)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return result
+                return self.i2c.readfrom_mem(addr, reg, nbytes)
+            return self.i2c.readfrom_mem(addr, reg, nbytes, addrsize=addrsize)
 
     def readfrom_mem_into(self, addr, reg, buf, addrsize=8):
-        self._trace.start(buf, self._key(addr))
-        try:
+        with self._trace.start(buf, self._key(addr)):
             if addrsize == 8:
                 self.i2c.readfrom_mem_into(addr, reg, buf)
             else:
                 self.i2c.readfrom_mem_into(addr, reg, buf, addrsize=addrsize)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def writeto_mem(self, addr, reg, buf, addrsize=8):
-        self._trace.start(buf, self._key(addr))
-        try:
+        with self._trace.start(buf, self._key(addr)):
             if addrsize == 8:
                 self.i2c.writeto_mem(addr, reg, buf)
             else:
                 self.i2c.writeto_mem(addr, reg, buf, addrsize=addrsize)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def readfrom(self, addr, nbytes):
-        self._trace.start(nbytes, self._key(addr))
-        try:
-            result = self.i2c.readfrom(addr, nbytes)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return result
+        with self._trace.start(nbytes, self._key(addr)):
+            return self.i2c.readfrom(addr, nbytes)
 
     def readfrom_into(self, addr, buf):
-        self._trace.start(buf, self._key(addr))
-        try:
+        with self._trace.start(buf, self._key(addr)):
             self.i2c.readfrom_into(addr, buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def writeto(self, addr, buf, stop=True):
-        self._trace.start(buf, self._key(addr))
-        try:
-            acks = self.i2c.writeto(addr, buf) if stop else self.i2c.writeto(addr, buf, False)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return acks
+        with self._trace.start(buf, self._key(addr)):
+            return self.i2c.writeto(addr, buf) if stop else self.i2c.writeto(addr, buf, False)
 
     def writevto(self, addr, vector):
         size = 0
         for buf in vector:
             size += len(buf)
-        self._trace.start(size, self._key(addr))
-        try:
-            acks = self.i2c.writevto(addr, vector)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return acks
+        with self._trace.start(size, self._key(addr)):
+            return self.i2c.writevto(addr, vector)
 
 
 class RecordedBusio(Recorded):
     """busio.I2C, with the arguments that BusioI2C gives it."""
 
     def writeto(self, addr, buf):
-        self._trace.start(buf, self._key(addr))
-        try:
+        with self._trace.start(buf, self._key(addr)):
             self.i2c.writeto(addr, buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def readfrom_into(self, addr, buf):
-        self._trace.start(buf, self._key(addr))
-        try:
+        with self._trace.start(buf, self._key(addr)):
             self.i2c.readfrom_into(addr, buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def writeto_then_readfrom(self, addr, out, buf):
-        self._trace.start(len(out) + len(buf), self._key(addr))
-        try:
+        with self._trace.start(len(out) + len(buf), self._key(addr)):
             self.i2c.writeto_then_readfrom(addr, out, buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()

@@ -1,5 +1,6 @@
 """An SPI peripheral that tells a trace of its transfers, and chip selects that tell it of theirs."""
 
+
 def recorded(bus, spi):
     """What stands in the place of the back end. The locks of busio and async_spi are no transfers: below those."""
     kind = RecordedAwaited if bus._awaits else RecordedSPI
@@ -54,75 +55,39 @@ class RecordedSPI(Recorded):
         return "alone" if "alone" in self._trace.bus._devices else None
 
     def write(self, buf):
-        self._trace.start(buf, self._key())
-        try:
+        with self._trace.start(buf, self._key()):
             self.spi.write(buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def read(self, nbytes, write=0):
-        self._trace.start(nbytes, self._key())
-        try:
-            result = self.spi.read(nbytes, write)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
-        return result
+        with self._trace.start(nbytes, self._key()):
+            return self.spi.read(nbytes, write)
 
     def readinto(self, buf, write=0, write_value=None):
-        self._trace.start(buf, self._key())
-        try:
+        with self._trace.start(buf, self._key()):
             if write_value is None:
                 self.spi.readinto(buf, write)
             else:
                 self.spi.readinto(buf, write_value=write_value)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     def write_readinto(self, out, into):
-        self._trace.start(out, self._key())
-        try:
+        with self._trace.start(out, self._key()):
             self.spi.write_readinto(out, into)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
 
 class RecordedAwaited(Recorded):
     """One whose transfers are awaited. What is closed or cancelled in the middle has ended, too."""
 
     async def write(self, buf):
-        self._trace.start(buf)
-        try:
+        with self._trace.start(buf):
             await self.spi.write(buf)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     async def readinto(self, buf, write=0, write_value=None):
-        self._trace.start(buf)
-        try:
+        with self._trace.start(buf):
             if write_value is None:
                 await self.spi.readinto(buf, write)
             else:
                 await self.spi.readinto(buf, write_value=write_value)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()
 
     async def write_readinto(self, out, into):
-        self._trace.start(out)
-        try:
+        with self._trace.start(out):
             await self.spi.write_readinto(out, into)
-        except BaseException as error:
-            self._trace.failed(error)
-            raise
-        self._trace.end()

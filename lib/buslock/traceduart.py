@@ -16,18 +16,13 @@ def _awaited(trace, exchange):
     """One transfer from the first bit sent to the last one heard; its length is that of the request."""
 
     async def run(request, expect):
-        trace.start(0 if request is None else request)
-        trace.exchanges += 1
-        try:
-            # Cancelled here: as without a trace.
-            result = await exchange(request, expect)
-        except BaseException as error:
-            trace.failed(error)
-            raise
-        finally:
-            trace.exchanges -= 1
-        trace.end()
-        return result
+        with trace.start(0 if request is None else request):
+            trace.exchanges += 1
+            try:
+                # Cancelled here: as without a trace.
+                return await exchange(request, expect)
+            finally:
+                trace.exchanges -= 1
 
     return run
 
@@ -56,14 +51,8 @@ def recorded(bus, port):
     def recorded_put(buf):
         if trace.exchanges:
             return put(buf)
-        trace.start(buf)
-        try:
-            n = put(buf)
-        except BaseException as error:
-            trace.failed(error)
-            raise
-        trace.end()
-        return n
+        with trace.start(buf):
+            return put(buf)
 
     def recorded_again():
         return recorded(bus, again())
