@@ -98,6 +98,3 @@ class BusioI2C:
             return i2c.scan()
         finally:
             self._unlock()
-
-    def deinit(self):
-        self.i2c.deinit()

@@ -31,7 +31,6 @@ METHODS = (
     "_configure_for_call",
     "_end_call",
     "_note_block",
-    "_clean_now",
     "_cleaned",
     "transaction",
     "script",
@@ -46,7 +45,6 @@ METHODS = (
     "stats",
     "_look",
     "_soil",
-    "_clean",
     "_refuse_wire_holder",
     "_keep_wire",
     "_leave_wire",
@@ -141,12 +139,6 @@ def _note_block(bus, device, start):
     if ms > counts.get("longest_call_ms", 0):
         counts["longest_call_ms"] = ms
         counts["longest_call_key"] = device._label()
-
-
-def _clean_now(bus):
-    """Clean without waiting; False if that takes more."""
-    bus._cleaned()
-    return True
 
 
 def _every_device(bus):
@@ -279,10 +271,6 @@ def _forget_wire_hold(bus):
 
 def _idle_now(bus):
     """Pins that select or enable something are driven idle, whoever has the bus; what fails is left to the cleaning."""
-
-
-async def _clean(bus):
-    bus._cleaned()
 
 
 def _cleaned(bus):

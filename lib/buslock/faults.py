@@ -27,7 +27,3 @@ def from_oserror(error, label):
             number, "%s: the transfer timed out (errno %d): is SDA or SCL held low? try recover()" % (label, number)
         )
     return TransferError(number, "%s: the transfer failed (errno %d: %s)" % (label, number, error))
-
-
-def no_ack(label, what):
-    return NoAck(5, "%s: %s" % (label, what))

@@ -67,8 +67,5 @@ class StreamPort(Port):
         await self.writer.drain()  # cancelled here: they are sent all the same
         return bytearray() if echo else None
 
-    async def sent(self):
-        pass
-
     def left_ms(self):
         return 0
