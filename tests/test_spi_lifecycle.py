@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from buslock import BusClosed, LockTimeout, NotHeld, SPIBus, TransferError
-from spi_rig import PORTS, SOME, SYNC, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
+from buslock_sim import SPI, SpiWire
+from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -413,3 +414,17 @@ async def test_a_set_up_cancelled_at_every_step():
                 break
             step += 1
         assert step > 1
+
+
+async def test_reset_of_a_device_alone():
+    """A device without a chip select has none to be driven idle; its held session is dead all the same."""
+    wire = SpiWire()
+    chip = wire.attach(None, Echo(0x11))
+    bus = SPIBus(SPI(wire))
+    device = bus.device(None)
+    async with device.hold() as session:
+        await session.write(b"\x01")
+        bus.reset()
+        await raises_async(NotHeld, session.write(b"\x02"))
+    assert await device.read(1) == b"\x11"
+    assert chip.listen() == [b"\x01\x00"]
