@@ -202,8 +202,8 @@ def _look(bus):
 
 
 def _refuse_closed(bus):
-    """An operation that had begun before a close does not open the bus again."""
-    raise BusClosed("%s was closed while this task waited for it" % bus.name)
+    """An operation that had begun before a close does not open the bus again; after a reset the wire is another one."""
+    raise BusClosed("%s was closed, or reset, while this task waited for it" % bus.name)
 
 
 def _refuse_interrupt(bus):
@@ -219,6 +219,8 @@ async def _clean_first(bus, timeout_ms):
     start = ticks_ms()
     wire = bus._wire
     await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if bus._wire is not wire:
+        bus._refuse_closed()
     try:
         if bus._dirty:
             await bus._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty
@@ -301,6 +303,8 @@ async def _keep_wire(bus, hold, timeout_ms):
     start = ticks_ms()
     bus._wire_hold = bus._wire_hold  # room for the attribute, before anything is taken
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if hold._epoch is not bus._epoch:
+        bus._refuse_closed()
     bus._wire_hold = hold
     try:
         await bus._ready_wire(hold, left_of(timeout_ms, start))  # cancelled here: the wire is given back
@@ -386,18 +390,17 @@ def _leave_wire(bus, hold):
         if device is not None:
             hold._open = None
             bus._end_transfer(device)
-        if hold.wire and hold._epoch is bus._epoch:
+        if hold.wire:
             bus._wire_left(hold)
     except BaseException:
         bus._soil()
         raise
     finally:
-        if hold._epoch is bus._epoch:
-            if bus._user is None:
-                bus._wire._pass_on()
-            else:  # another task's transfer runs with this hold's session: the wire is free when that has ended
-                bus._wire._holder = bus._user
-                bus._late = True
+        if bus._user is None:
+            bus._wire._pass_on()
+        else:  # another task's transfer runs with this hold's session: the wire is free when that has ended
+            bus._wire._holder = bus._user
+            bus._late = True
 
 
 async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
@@ -418,6 +421,8 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
         try:
             if not mine and wire._holder is not current_task():
                 await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
+                if bus._wire is not wire:
+                    bus._refuse_closed()
             if bus._dirty:
                 await bus._clean_within(left_of(timeout_ms, start))
             try:
