@@ -113,6 +113,3 @@ class Own:
 
     def _is_held(self):
         return True
-
-    def _label(self):
-        return self._devices[0]._label()
