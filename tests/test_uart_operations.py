@@ -565,6 +565,22 @@ async def test_a_buffer_that_is_full():
         await rig.check()
 
 
+async def test_a_transaction_under_the_own_hold():
+    """It runs under the hold that the task has: of the key, and of the line too."""
+    for rig in rigs(SOME):
+        one, two = rig.bus.device(1), rig.bus.device(2)
+        txn = rig.bus.transaction()
+        for n in range(3):
+            txn.exchange(1, b"1:%d\n" % n, until=b"\n")
+        for wire in (False, True):
+            async with one.hold(wire=wire):
+                waiting = asyncio.create_task(ask(two, b"other"))
+                assert await txn.execute() == [b"1=0\n", b"1=1\n", b"1=2\n"]
+                assert not wire or not waiting.done()
+            assert await waiting == b"2=other\n"
+        await rig.check()
+
+
 async def test_operations_are_coroutines():
     """What an operation returns can be given to gather, create_task and wait_for, and closed unused."""
     for rig in rigs(SOME):
