@@ -18,6 +18,7 @@ from support import clock
 from support.turns import raises_async, turns
 from uart_rig import (
     BUSIO,
+    CPYTHON,
     MACHINE,
     PORTS,
     SOME,
@@ -390,7 +391,8 @@ async def test_every_call_that_raises_something_else():
 async def test_reset_in_an_exchange():
     """reset() in the middle of an exchange: that task does not go on reading beside the next one (F7)."""
     for port in PORTS:
-        for ms in (3, 14, 20, 25):
+        # A stream of the boards takes a reply in one go when it has begun: UART.read() waits for the next character.
+        for ms in (3, 14, 20, 25) if CPYTHON or port not in STREAMS else (3, 14):
             rig = Rig(port)
             one, two = rig.bus.device(1), rig.bus.device(2)
             await ask(two, b"x")

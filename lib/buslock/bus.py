@@ -58,7 +58,7 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if ONE_LOOP and not self._dirty:
+            if ONE_LOOP and not self._dirty:  # pragma: no cover (CPython has a loop for each thread)
                 self._raw = self._backend
 
     def __getattr__(self, name):
