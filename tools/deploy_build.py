@@ -1,7 +1,7 @@
 """What the library is made of: its modules, what each of them needs, and their .mpy files.
 
 A module needs what it imports, at its top or when something is first used: all of that has to be on the board. Modules
-that are loaded by name ("buslock.…", or in a tuple of modules to look through) are found by that name.
+that are loaded by name ("buslock.…", or in a directory of methods) are found by that name.
 """
 
 import ast
@@ -64,6 +64,8 @@ def needs(module: str, lazily: bool = True) -> list[str]:
 
 def _by_name(node) -> list[str]:
     """Strings that may name modules."""
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("METHODS", "_HOMES"):
+        return [line.split(" ")[0] for line in ast.literal_eval(node.value).split(",")]
     if isinstance(node, ast.Tuple | ast.List):
         return [part.value for part in node.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("buslock."):

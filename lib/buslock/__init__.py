@@ -8,13 +8,19 @@ _HOMES = (
 )
 
 
+def _home(directory, name):
+    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there."""
+    for line in directory.split(","):
+        names = line.split(" ")
+        if name in names[1:]:
+            return __import__("buslock." + names[0], None, None, (name,))
+    return None
+
+
 def __getattr__(name):
-    module = "errors"  # whatever is not named above
-    for home in _HOMES.split(","):
-        if name in home.split(" ")[1:]:
-            module = home.split(" ")[0]
     if name[0] == "_":
         raise AttributeError(name)
-    found = getattr(__import__("buslock." + module, None, None, (name,)), name)
+    # Whatever is not named above is an error.
+    found = getattr(_home(_HOMES, name) or __import__("buslock.errors", None, None, (name,)), name)
     globals()[name] = found
     return found

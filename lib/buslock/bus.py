@@ -13,7 +13,7 @@ _serials = [0]
 class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
-    _modules = ("making", "busmore")
+    _directories = ("busmore",)
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
     _awaits = False  # transfers are coroutines
@@ -63,7 +63,7 @@ class Bus:
 
     def __getattr__(self, name):
         """hold, hold_all, call, stats, aclose, reset and more: loaded on first use, methods from then on."""
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _renew(self):
         """Locks that nobody holds."""

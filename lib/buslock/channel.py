@@ -2,7 +2,7 @@
 
 from .i2c import I2CDevice
 from .i2cbus import _claim
-from .mux import MuxDevice, declare
+from .mux import MuxDevice
 
 
 class Channel:
@@ -26,7 +26,9 @@ class Channel:
 
     def mux(self, addr, channels=8):
         """A multiplexer behind this channel."""
-        return declare(self, addr, channels)
+        from .mux import mux
+
+        return mux(self, addr, channels)
 
     def read_register(self, addr, reg, nbytes, timeout_ms=None):
         return self._device_of(addr).read_register(reg, nbytes, timeout_ms)

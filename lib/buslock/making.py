@@ -1,7 +1,5 @@
 """The making of a bus's peripheral by the function that was given for it; the class loads this on first use."""
 
-METHODS = ("_make", "_make_now", "_new_lazy")
-
 
 async def _make(bus, timeout_ms):
     """The peripheral, by the factory: at once, or by a shared task when it is async."""

@@ -35,7 +35,7 @@ def _write_open(device, hold, data):
         raise device._failed(OSError(5, "byte %d of %d was not acknowledged" % (acks + 1, len(data))))
 
 
-def end(bus, device):
+def _end_transfer(bus, device):
     """Make the STOP that is missing: SoftI2C has one; elsewhere an empty transfer to the same device ends it."""
     i2c = bus._backend
     try:

@@ -1,6 +1,6 @@
 """The operations of SPI besides write and write_readinto; devices and sessions load them on first use."""
 
-METHODS = ("read", "readinto", "write_then_read", "select")
+METHODS = "spimore read readinto write_then_read select"
 
 
 async def read(me, nbytes, write=0, timeout_ms=None):

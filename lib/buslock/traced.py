@@ -228,7 +228,7 @@ class Traced:
         await self.told(RECOVER + BUS, RECOVERED + BUS, RECOVERED + BUS, None, recover, self.bus)
 
     def call(self, device, function, args):
-        from .busmore import _call
+        from .buscalls import _call
 
         trace = self.trace
         start = trace._now()

@@ -14,7 +14,7 @@ class UARTBus(Bus):
     One bus object for one UART: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "uartbus", "uartlines", "busmore")
+    _directories = ("uartbus", "busmore")
     _awaits = True
     _events = ("strays", "silences")
     _owned = None  # the peripheral that is this bus object's own
@@ -83,7 +83,7 @@ class Exchanges:
 class UARTNode(Exchanges, Device):
     """One address. Made by `bus.device(address)`."""
 
-    _modules = ("uartnode", "devicemore")
+    _directories = ("uartnode", "devicemore")
 
     def __init__(self, bus, address):
         self._bus = bus

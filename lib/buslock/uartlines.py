@@ -3,8 +3,6 @@
 from ._rt import ticks_diff, ticks_ms
 from .errors import BusError, DeadlineExceeded, TransferError
 
-METHODS = ("_clean", "_clean_now", "_idle_now", "_failed_outside", "_end_call", "_wire_left", "_forget", "_stray")
-
 _QUIET_MS = 20  # a line is quiet when nothing has come for so long, or for two characters
 _BOUND_MS = 1000  # a line that is never quiet is taken as it is after so long
 

@@ -1,6 +1,6 @@
 """The methods of UARTNode that an exchange does not need; the class loads them on first use."""
 
-METHODS = ("as_machine", "as_busio")
+METHODS = "uartnode as_machine as_busio"
 
 
 def as_machine(node):

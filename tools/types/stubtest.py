@@ -11,6 +11,8 @@ from pathlib import Path
 from mypy import stubtest
 from mypy.options import Options
 
+from tools.types.modules import homes
+
 LIB = Path(__file__).resolve().parents[2] / "lib"
 # Where a stub knowingly says something else than the module, and why.
 ALLOWED = {
@@ -72,7 +74,7 @@ def load_rare(modules) -> None:
     rare = []
     for path in sorted((LIB / "buslock").glob("*.py")):
         if re.search(r"^METHODS = ", path.read_text(encoding="utf-8"), re.MULTILINE):
-            rare += importlib.import_module(_name(path)).METHODS
+            rare += homes(importlib.import_module(_name(path)).METHODS)
     for module in modules:
         for cls in list(vars(module).values()):
             found = getattr(cls, "__getattr__", None)
