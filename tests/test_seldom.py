@@ -265,7 +265,7 @@ async def test_a_transaction_under_a_hold_of_less():
 
     @rig.bus.script()
     async def mistaken(regs):
-        regs.nonsense
+        await regs.nonsense()
 
     for _ in range(2):
         assert "a script has no nonsense" in str(await raises_async(AttributeError, mistaken()))
