@@ -151,6 +151,8 @@ def test_a_program_that_goes_on_in_another_thread():
         loops = Loops()
         assert loops.run(rig.bus.read_register(A, 1, 1)) == b"\x01"
         loops.new()
+        assert loops.run(rig.bus.read_register(A, 1, 1)) == b"\x01"
+        loops.new()
         assert in_thread(lambda: loops.run(rig.bus.read_register(A, 2, 1))) == b"\x02"
         rig.check()
         loops.close()

@@ -581,10 +581,12 @@ async def test_clocks_after_a_cs_left_active():
         await a.write(b"\x00")
         await b.write(b"\x00")
         await raises_async(TransferError, rig.bus.call(a, drive, pin, 0))
+        assert a._owes and rig.bus._dirty
         rig.steps()
         assert await b.read(1) == b"\xa5"
         steps = [step for step in rig.steps() if step[0] != "configure"]
-        assert steps[:2] == [("write", None), ("select", "b")], steps
+        assert steps[0] == ("write", None), steps
+        assert not a._owes and not rig.bus._dirty
         rig.check()
 
 
