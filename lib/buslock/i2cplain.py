@@ -1,6 +1,8 @@
 """Reading and writing an I2C device without a register address, or with one of its own kind."""
 
-from .i2cmore import _do, _unacknowledged, check_count, readable, writable
+from .i2carguments import check_count, readable, writable
+from .i2cmore import _do
+from .i2cregisters import _unacknowledged
 
 
 async def read(me, nbytes, timeout_ms=None):

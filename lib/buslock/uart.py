@@ -92,14 +92,3 @@ class UARTNode(Exchanges, Device):
 
     def _run(self, timeout_ms, function, a, b):
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
-
-
-class UARTSession(Exchanges):
-    """The operations of a node for the time of a hold, without locking again. Any task may use it."""
-
-    def __init__(self, node, hold):
-        self._node = node
-        self._hold = hold
-
-    def _run(self, timeout_ms, function, a, b):
-        return self._node._bus._run_session(self, timeout_ms, function, a, b)
