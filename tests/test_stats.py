@@ -132,6 +132,21 @@ async def test_the_wire():
         rig.check()
 
 
+async def test_the_wire_of_the_whole_bus():
+    """A driver's try_lock() under hold_all has the wire for no device in particular."""
+    for rig in rigs(("rp2",)):
+        async with rig.bus.hold_all():
+            assert rig.bus.as_busio().try_lock()
+            task = asyncio.create_task(rig.bus.scan())
+            await turns(2)
+            clock.advance(20)
+        assert A in await task
+        stats = rig.bus.stats()
+        assert stats["wire_longest_wait_ms"] >= 20
+        assert stats["wire_longest_wait_key"] is None
+        rig.check()
+
+
 async def test_the_wire_behind_no_hold():
     """What has the wire by itself, as a recovery or an exchange, has no device's key."""
     for rig in rigs(("rp2",)):

@@ -58,7 +58,7 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if ONE_LOOP and not self._dirty:
+            if ONE_LOOP and not self._dirty:  # pragma: no cover (CPython has a loop for each thread)
                 self._raw = self._backend
 
     def __getattr__(self, name):
@@ -101,11 +101,18 @@ class Bus:
                 if self._closes != closes:
                     self._refuse_closed()
                 await self._open(device, left_of(timeout_ms, start))
-                hold = self._table.hold(key, left_of(timeout_ms, start))
+                table = self._table
+                hold = table.hold(key, left_of(timeout_ms, start))
                 await hold._enter()  # cancelled here: nothing is owned
-                if self._backend is not None and not self._closing and not self._dirty and device._ready:
+                if (
+                    self._backend is not None
+                    and not self._closing
+                    and not self._dirty
+                    and device._ready
+                    and self._table is table
+                ):
                     break
-                hold.release()  # while this task stood in line, it was closed, or the set-up became due again
+                hold.release()  # while this task stood in line, it was closed or reset, or the set-up became due again
         elif self._dirty or not device._ready:
             await self._open(device, timeout_ms)
         try:
@@ -125,6 +132,8 @@ class Bus:
         mine = hold is not None and self._wire_hold is hold
         if not mine:
             await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+            if self._wire is not wire:
+                self._refuse_closed()  # it was reset in the step of the hand-over
         try:
             if self._dirty:
                 await self._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty

@@ -74,8 +74,8 @@ def _own_wire(bus, device):
 
 
 def _refuse_closed(bus):
-    """An operation that had begun before a close does not open the bus again."""
-    raise BusClosed("%s was closed while this task waited for it" % bus.name)
+    """An operation that had begun before a close does not open the bus again; after a reset the wire is another one."""
+    raise BusClosed("%s was closed, or reset, while this task waited for it" % bus.name)
 
 
 def _refuse_interrupt(bus):

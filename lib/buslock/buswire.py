@@ -9,6 +9,8 @@ async def _keep_wire(bus, hold, timeout_ms):
     start = ticks_ms()
     bus._wire_hold = bus._wire_hold  # room for the attribute, before anything is taken
     await bus._wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if hold._epoch is not bus._epoch:
+        bus._refuse_closed()
     bus._wire_hold = hold
     try:
         await bus._ready_wire(hold, left_of(timeout_ms, start))  # cancelled here: the wire is given back
@@ -42,18 +44,17 @@ def _leave_wire(bus, hold):
         if device is not None:
             hold._open = None
             bus._end_transfer(device)
-        if hold.wire and hold._epoch is bus._epoch:
+        if hold.wire:
             bus._wire_left(hold)
     except BaseException:
         bus._soil()
         raise
     finally:
-        if hold._epoch is bus._epoch:
-            if bus._user is None:
-                bus._wire._pass_on()
-            else:  # another task's transfer runs with this hold's session: the wire is free when that has ended
-                bus._wire._holder = bus._user
-                bus._late = True
+        if bus._user is None:
+            bus._wire._pass_on()
+        else:  # another task's transfer runs with this hold's session: the wire is free when that has ended
+            bus._wire._holder = bus._user
+            bus._late = True
 
 
 def _forget_wire_hold(bus):

@@ -15,6 +15,8 @@ async def _clean_first(bus, timeout_ms):
     start = ticks_ms()
     wire = bus._wire
     await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if bus._wire is not wire:
+        bus._refuse_closed()
     try:
         if bus._dirty:
             await bus._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty

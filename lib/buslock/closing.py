@@ -52,6 +52,8 @@ async def aclose(bus, timeout_ms=None):
         # Cancelled in here: what is not closed yet stays open.
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
+                if bus._closing is not closers:
+                    bus._refuse_closed()  # it was reset in the step of the hand-over
                 bus._channel = None
                 bus._raw = None
                 if bus._factory is not None:

@@ -54,6 +54,3 @@ class Own:
 
     def _is_held(self):
         return True
-
-    def _label(self):
-        return self._devices[0]._label()

@@ -40,7 +40,3 @@ def _fault(bus, error, device):
     if not isinstance(fault, NoAck):
         bus._soil()
     return fault
-
-
-def no_ack(label, what):
-    return NoAck(5, "%s: %s" % (label, what))

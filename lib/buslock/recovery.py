@@ -154,8 +154,10 @@ async def recover(bus, timeout_ms=None):
     if hold is not None and hold._task is current_task():
         await _recover(bus)
         return
-    # Cancelled here: nothing is owned.
-    await bus._wire.acquire(timeout_ms)
+    wire = bus._wire
+    await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if bus._wire is not wire:
+        bus._refuse_closed()
     try:
         await _recover(bus)  # cancelled here: dirty, so the next user does it
     finally:

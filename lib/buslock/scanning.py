@@ -64,8 +64,6 @@ def _acknowledges(device, _):
         device._bus._refuse_closed()  # while this task cleaned it
     i2c = device._i2c()
     try:
-        if hasattr(i2c, "scan_for"):
-            return i2c.scan_for(device.address)
         i2c.writeto(device.address, b"")
         return True
     except OSError as error:

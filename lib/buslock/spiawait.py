@@ -134,7 +134,11 @@ async def _pay(device):
         device._owes = False
 
 
-async def _bare(device, function, a, b):
+async def _bare(device, function, a, b, selected):
+    from .spisection import unset
+
+    if not selected and unset(device):
+        await _configure(device)
     return await _AWAITED[function](device._bus._backend, a, b)
 
 
@@ -173,6 +177,6 @@ def pay(device):
     return _guarded(device, _pay)
 
 
-def bare(device, function, a, b):
+def bare(device, function, a, b, selected):
     """A transfer that leaves CS alone."""
-    return _guarded(device, _bare, function, a, b)
+    return _guarded(device, _bare, function, a, b, selected)

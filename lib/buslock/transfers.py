@@ -44,6 +44,8 @@ async def _again(bus, error, mine, timeout_ms, tries, function, a, b):
         try:
             if not mine and wire._holder is not current_task():
                 await wire.acquire(left_of(timeout_ms, start))  # cancelled here: the wire is somebody else's
+                if bus._wire is not wire:
+                    bus._refuse_closed()
             if bus._dirty:
                 await bus._clean_within(left_of(timeout_ms, start))
             try:

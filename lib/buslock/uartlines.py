@@ -103,9 +103,8 @@ async def _clean(bus):
             port.unquiet = None
     except OSError as error:
         raise fault(bus, error, "receiving failed")
-    if not port.dead:
-        bus._dirty = False
-        bus._raw = port
+    bus._dirty = False  # a port that died meanwhile has said so at its last step
+    bus._raw = port
 
 
 def _clean_now(bus):
