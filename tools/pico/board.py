@@ -38,6 +38,11 @@ class Pico(MicroPythonDevice):
         """The board's own time since power-on."""
         return self.simulator.clock.nanos / 1e9
 
+    def set_ms(self, ms: int) -> None:
+        """What its timer, and with it ticks_ms(), shows now; before it boots."""
+        timer = self.mcu.timer
+        timer._epoch_nanos = timer.clock.nanos - ms * 1e6
+
     async def boot(self) -> None:
         await self.astart(BOOT_LIMIT)
 

@@ -117,6 +117,8 @@ def _used(node) -> set[str]:
 
 def _of_import(node, used: set[str]) -> str:
     left = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
+    if any(alias.name.startswith("_") for alias in left):
+        left = node.names  # a module that the others load; asked for first it would not be found
     return ast.unparse(
         ast.Import(left) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, left, node.level)
     )

@@ -25,6 +25,8 @@ ROOT = flash.ROOT
 TESTS = ROOT / "tests"
 MARK = "@@buslock "  # as in tests/runner.py
 FULL = "MemoryError"
+# What ticks_ms() shows at power-on: virtual time is 2**26 ms ahead of it, and its ticks wrap in a minute.
+WRAP_START_MS = (1 << 30) - (1 << 26) - 60000
 
 
 def files(sources: dict[str, Path]) -> dict[str, bytes]:
@@ -64,7 +66,7 @@ def beside(origin: Path) -> dict[str, Path]:
 class Boards:
     """Copies of one emulated board."""
 
-    def __init__(self, kind: str, sources: dict[str, Path]):
+    def __init__(self, kind: str, sources: dict[str, Path], clock: str):
         wanted = firmware.CIRCUITPYTHON if kind == "circuitpython" else firmware.MICROPYTHON
         image = firmware.find(wanted)
         if image is None:
@@ -79,6 +81,8 @@ class Boards:
             self._files = files
         self.sources = sources
         self.pico = Board(image, self._files(sources))
+        if clock == "wrap":
+            self.pico.set_ms(WRAP_START_MS)
         self.pico.mcu.pio = []  # the emulator asks each after every instruction, and no test uses them
         self._alive, self._lives = os.pipe()
         self._child = 0
@@ -149,7 +153,7 @@ class Run:
 
     def __init__(self, kind: str, folder: str, origin: str, module: str, clock: str):
         self.source = Path(folder) / f"{module}.py"
-        self.boards = Boards(kind, {**beside(Path(origin)), self.source.name: self.source})
+        self.boards = Boards(kind, {**beside(Path(origin)), self.source.name: self.source}, clock)
         self._begin = f"import sys\nsys.path.append('/tests')\nimport runner\nmodule = runner.begin({module!r}, {clock!r})\n"
         self._wrapping = clock.endswith("+wrapping")
 
