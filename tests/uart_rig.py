@@ -11,12 +11,12 @@ import buslock_sim
 from buslock import UARTBus
 from buslock_sim import UART, BusioUART, DigitalInOut, Node, Pin, UartLine
 from support import clock
-from support.small import KEPT
+from support.small import KEPT, ports
 
 CPYTHON = sys.implementation.name == "cpython"
 
-MACHINE = ("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
-BUSIO = ("circuitpython", "blinka")
+MACHINE = ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
+BUSIO = ports("circuitpython", "blinka")
 STREAMS = ("streams",)
 PORTS = MACHINE + BUSIO + STREAMS
 WITH_DE = MACHINE + BUSIO
