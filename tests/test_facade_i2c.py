@@ -637,6 +637,28 @@ async def test_a_stuck_bus():
         rig.check()
 
 
+def test_in_the_next_loop():
+    """A look-alike works at once in a loop that has replaced the one before, though that has a holder of the device."""
+    rig = Rig()
+    loops = Loops()
+    i2c = rig.bus.as_machine()
+
+    async def strand():
+        await rig.bus.read_register(A, 1, 1)
+        asyncio.create_task(outcome(use_key(rig.bus.device(A), 1000)))
+        await turns(3)
+
+    async def after():
+        assert i2c.readfrom_mem(B, 1, 1) == b"\xfe"
+        assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+
+    loops.run(strand())
+    loops.new()
+    loops.run(after())
+    rig.check()
+    loops.close()
+
+
 def test_a_close_in_a_loop_that_was_replaced():
     """What was being closed there is in use for ever, to a look-alike, until an operation of the bus has looked."""
     rig = Rig(factory="sync")

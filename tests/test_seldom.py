@@ -1,8 +1,10 @@
 """What hardly any program does: the lines that no other test reaches."""
 
 import asyncio
+import io
 import sys
 
+import buslock
 import i2c_rig
 import spi_rig
 import uart_rig
@@ -23,6 +25,8 @@ async def test_names_that_there_are_not():
         assert not hasattr(thing, name)
         text = str(raises(AttributeError, getattr, thing, name))
         assert text == "%s has no %s" % (type(thing).__name__, name)
+    for name in ("nonsense", "_nonsense", "__nonsense__"):
+        raises(AttributeError, getattr, buslock, name)
 
 
 def test_a_lazy_that_another_loop_is_closing():
@@ -122,6 +126,42 @@ async def test_peripherals_that_cannot_be_marked():
     assert "second" in str(raises(ValueError, SPIBus, rig.made[0]))
     assert "other" in str(raises(ValueError, SPIBus, other.made[0]))
     rig.check()
+
+
+async def test_a_native_object_has_one_bus_as_well():
+    """Here it is the writer of a pair of streams."""
+    writer = io.BytesIO()
+    first = UARTBus((None, writer), name="first")
+    assert "first" in str(raises(ValueError, UARTBus, (None, writer), name="second"))
+    other = UARTBus((None, io.BytesIO()), name="other")
+    await first.aclose()
+    second = UARTBus((None, writer), name="second")
+    assert "second" in str(raises(ValueError, UARTBus, (None, writer)))
+    await second.aclose()
+    await other.aclose()
+
+
+async def test_a_stream_that_has_ended():
+    """Whichever runtime's it is: it reads no bytes, and an exchange is a TransferError."""
+
+    class Reader:
+        async def read(self, n):
+            return b""
+
+    class Writer:
+        def write(self, buf):
+            written.append(bytes(buf))
+
+        async def drain(self):
+            pass
+
+    written = []
+    bus = UARTBus((Reader(), Writer()))
+    for _ in range(2):
+        assert "closed" in str(await raises_async(TransferError, bus.device(1).exchange(b"x", nbytes=1)))
+        assert len(bus._table) == 0 and not bus._wire.locked()
+    assert written == []
+    assert bus.stats()["errors"] == 2
 
 
 async def test_numbers_of_pins_that_there_are_not():
@@ -225,7 +265,7 @@ async def test_a_transaction_under_a_hold_of_less():
 
     @rig.bus.script()
     async def mistaken(regs):
-        regs.nonsense
+        await regs.nonsense()
 
     for _ in range(2):
         assert "a script has no nonsense" in str(await raises_async(AttributeError, mistaken()))

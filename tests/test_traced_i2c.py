@@ -362,11 +362,6 @@ async def test_a_hold_that_is_entered_again():
     rig.check()
 
 
-async def enter(hold):
-    async with hold:
-        pass
-
-
 async def test_a_hold_that_is_released_early():
     """Released by hand, by another task when the holder has ended, or twice: one release."""
     trace, rig = traced()
