@@ -56,6 +56,8 @@ METHODS = (
     "_wire_left",
     "_forget",
 )
+_ENDS = ("_soil", "_wire_left", "_leave_wire", "_end_call", "_note_block", "_failed_outside")
+WITH = {"_keep_wire": _ENDS, "call": _ENDS}
 
 
 def hold(bus, *devices, timeout_ms=None, wire=False):
@@ -105,9 +107,9 @@ def _call(bus, device, function, args):
         bus._failed_outside(error, device)
         raise
     finally:
-        bus._note_block(device, start)
         bus._locks = locks  # a driver that has raised unlocks nothing
         left = bus._end_call(device)
+        bus._note_block(device, start)  # last: it may fail for want of memory
     if is_awaitable(result):
         if hasattr(result, "close"):
             result.close()

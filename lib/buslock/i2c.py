@@ -11,7 +11,7 @@ class I2CBus(Bus):
     its `deinit()` does. `max_waiters` bounds the line of each address.
     """
 
-    _modules = ("making", "i2cbus", "busmore")
+    _modules = ("making", "i2cbus", "busmore", "openwrites")
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with

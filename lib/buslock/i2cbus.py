@@ -32,7 +32,6 @@ METHODS = (
     "_probe",
     "_fault",
     "_clean",
-    "_end_transfer",
     "_recorded",
 )
 
@@ -316,10 +315,3 @@ async def _clean(bus):
     from .recovery import clean
 
     await clean(bus)
-
-
-def _end_transfer(bus, device):
-    """A hold ends after a write without STOP."""
-    from .openwrites import end
-
-    end(bus, device)

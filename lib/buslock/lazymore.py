@@ -18,6 +18,7 @@ METHODS = (
     "aclose",
     "stats",
 )
+WITH = {"_share": ("_tell", "_closed")}
 
 
 class Line(WaitQueue):

@@ -2,6 +2,8 @@
 
 from .busio_i2c import joined
 
+METHODS = ("_end_transfer",)
+
 
 async def write_open(me, data, timeout_ms):
     device = me._device
@@ -12,6 +14,7 @@ async def write_open(me, data, timeout_ms):
     if bus._native is not None:
         raise NotImplementedError("%s: busio.I2C always sends STOP; a write cannot keep the wire" % device._label())
     hold = me._hold
+    bus._end_transfer  # noqa: B018  found now: at the end of the hold there may be no memory for that
     if bus._wire_hold is not hold:
         bus._refuse_wire_holder(device._label())
         await bus._keep_wire(hold, timeout_ms)  # cancelled here: nothing is owned
@@ -32,7 +35,7 @@ def _write_open(me, data):
         raise device._failed(OSError(5, "byte %d of %d was not acknowledged" % (acks + 1, len(data))))
 
 
-def end(bus, device):
+def _end_transfer(bus, device):
     """Make the STOP that is missing: SoftI2C has one; elsewhere an empty transfer to the same device ends it."""
     i2c = bus._backend
     try:
@@ -42,4 +45,7 @@ def end(bus, device):
             i2c.writeto(device.address, b"")
     except Exception as error:
         # Called while a hold ends, so nothing is raised: the next user cleans up, and finds out if the bus is stuck.
-        bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        try:
+            bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        except MemoryError:
+            bus._soil()

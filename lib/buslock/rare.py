@@ -1,4 +1,8 @@
-"""Methods that few programs need live in modules of their own; a class finds them here on first use."""
+"""Methods that few programs need live in modules of their own; a class finds them here on first use.
+
+Finding one takes memory, which there may not be when a hold ends. So a module that has such methods names in WITH those
+that are to be found with the one that takes what they give back.
+"""
 
 
 def rare(obj, cls, name, modules):
@@ -7,6 +11,8 @@ def rare(obj, cls, name, modules):
         for module in modules:
             module = __import__("buslock." + module, None, None, (name,))
             if name in module.METHODS:
+                for other in getattr(module, "WITH", {}).get(name, ()):
+                    getattr(obj, other)
                 setattr(cls, name, getattr(module, name))
                 return getattr(obj, name)
     raise AttributeError("%s has no %s" % (cls.__name__, name))

@@ -33,8 +33,7 @@ def wrap(bus, spi):
         bus._native = _never
     bus._config = bus._polarity = None
     # First every chip select is driven idle.
-    bus._raw = None
-    bus._dirty = True
+    bus._soil()  # found now: after a failure there may be no memory for that
     for device in bus._devices.values():
         device._away = True
         device._plan()

@@ -12,6 +12,7 @@ METHODS = (
     "as_machine",
     "as_busio",
 )
+WITH = {"_plan": ("_astray",)}
 
 
 def as_machine(device):

@@ -7,7 +7,7 @@ from .holding import Hold
 from .rare import rare
 from .waitqueue import HOLD, LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
 
-_POOL = 8  # entries kept for reuse
+_POOL = 4  # entries kept for reuse: a list has room for so many from the start
 
 
 class KeyHold:
@@ -109,7 +109,10 @@ class Entry(WaitQueue):
             hold = line[0]
             if holds and not (hold.shared and holds[0].shared):
                 return
-            holds.append(hold)  # first: there may be no room for it
+            try:
+                holds.append(hold)  # first: there may be no room for it
+            except MemoryError:
+                return  # nor is it the first: the end of one of those before it goes on with this
             hold._task = grant(self)
             if hold._task is None:
                 holds.pop()
@@ -146,6 +149,7 @@ def ask(table, hold):
         if table._all is not None and table._all._task is task:
             table._refuse(hold, table._all)
         if table._any_hold_of(task) is None:
+            hold.error = None  # room for the attribute: see Gate._move()
             return table._gate
     if entry is None:
         if len(table._entries) > 63 and table._kind is KeyHold:

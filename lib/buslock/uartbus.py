@@ -54,8 +54,7 @@ def _wrap(bus, uart):
     own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
     made.name = bus.name
     made.exact = bus._de is not None
-    bus._raw = None
-    bus._dirty = True  # first the drive is released
+    bus._soil()  # first the drive is released; found now: after a failure there may be no memory for that
     return made
 
 

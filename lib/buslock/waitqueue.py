@@ -139,7 +139,10 @@ async def wait(queue, hold, holder, ms):
     except BaseException:
         _leave(waiter)
         if counts is not None:
-            _more().cancelled(waiter, start)
+            try:
+                _more().cancelled(waiter, start)
+            except MemoryError:
+                pass  # not counted; but a cancellation stays one
         raise
     _leave(waiter)
     raise _more().in_vain(hold, waiter, start, ms)
