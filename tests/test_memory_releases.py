@@ -9,8 +9,9 @@ import asyncio
 from asyncio import core
 
 from buslock import hold
+from buslock._rt import DONE
 from buslock.shards import divide
-from memory_rig import I2C, SPI, TWO, UART, Lazies, Locks, TracedI2C, TracedSPI, TracedUART, afterwards, full, go_on
+from memory_rig import I2C, SPI, TWO, UART, Locks, TracedI2C, TracedSPI, TracedUART, afterwards, full, go_on
 from support import cold
 
 RUNTIMES = ("micropython", "micropython-adafruit")
@@ -34,8 +35,8 @@ class Divided(Locks):
         for n in range(66):
             self.table.try_hold(n)
         divide(self.table)
-        for hold in list(self.table._holds()):
-            hold.release()
+        for held in list(self.table._holds()):
+            held.release()
 
 
 class Opened:
@@ -64,9 +65,9 @@ class InSession:
         spi = await self.selection.__aenter__()
         await spi.write(TWO)
 
-    async def __aexit__(self, exc_type, exc, tb):
-        await self.selection.__aexit__(exc_type, exc, tb)
-        await self.hold.__aexit__(exc_type, exc, tb)
+    def __aexit__(self, exc_type, exc, tb):
+        self.selection.__aexit__(exc_type, exc, tb)
+        return self.hold.__aexit__(exc_type, exc, tb)
 
 
 class Locked:
@@ -78,8 +79,9 @@ class Locked:
     async def __aenter__(self):
         self.look.try_lock()
 
-    async def __aexit__(self, exc_type, exc, tb):
+    def __aexit__(self, exc_type, exc, tb):
         self.look.unlock()
+        return DONE
 
 
 # What is held, and what others wait for meanwhile.
@@ -213,8 +215,8 @@ def ended(make, wanted, blocks):
         full(scene.case, tasks, blocks, False)
     results = scene.results
     assert results[0] is True, results
-    assert all([result in (True, MemoryError) for result in results]), results
-    return all([result is True for result in results])
+    assert all(result in (True, MemoryError) for result in results), results
+    return all(result is True for result in results)
 
 
 def sweep(make, scenes, step):

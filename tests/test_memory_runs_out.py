@@ -8,7 +8,7 @@ their results. What is loaded on first use is loaded before.
 import asyncio
 
 from buslock import DeadlineExceeded, deadline, hold, wait_for_ms
-from memory_rig import BUF, LINE_FEED, TWO, I2C, SPI, UART, EchoingUART, Lazies, Locks, RawUART, struck
+from memory_rig import BUF, I2C, LINE_FEED, SPI, TWO, UART, EchoingUART, Lazies, Locks, RawUART, struck
 
 RUNTIMES = ("micropython", "micropython-adafruit")
 HEAP = "640K"

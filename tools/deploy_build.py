@@ -57,6 +57,8 @@ def needs(module: str, lazily: bool = True) -> list[str]:
             found += [home.split(".")[0]] if home else [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("buslock.")]
+        elif lazily and isinstance(node, ast.Attribute) and ast.unparse(node.value) == "later":
+            found.append(node.attr)
         elif lazily and module != "__init__":  # which names all there are
             found += _by_name(node)
     return list(dict.fromkeys(name for name in found if name in there))

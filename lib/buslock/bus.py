@@ -1,6 +1,6 @@
 """Bus: what I2C, SPI and UART have in common: the peripheral, the table of keys, the wire."""
 
-from ._rt import ONE_LOOP, current_task, loop_id, ticks_ms
+from ._rt import ONE_LOOP, current_task, later, loop_id, ticks_ms
 from .holding import left_of
 from .lock import Lock
 from .rare import rare
@@ -40,7 +40,9 @@ class Bus:
         self._serial = _serials[0]
         self.name = name
         # What each operation looks at is the object's own: a default of the second class above takes ten times as long.
-        self.debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
+        self.debug = (
+            False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
+        )
         self._native = None  # asks whether the port's own lock is free, where it has one
         self._transfer = False  # a transfer runs: what is called now is called from an interrupt
         self._limit = check_ms(max_waiters)
@@ -48,9 +50,7 @@ class Bus:
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None
         if trace is not None:
-            from .traced import attach
-
-            attach(self, trace)
+            later.traced.attach(self, trace)
         self._renew()
         if callable(peripheral):
             self._factory = peripheral

@@ -4,6 +4,7 @@ from ._rt import (
     current_task,
     is_awaitable,
     is_running,
+    later,
     loop_id,
     sleep_ms,
     task_name,
@@ -62,18 +63,14 @@ WITH = {"_keep_wire": _ENDS, "call": _ENDS}
 
 def hold(bus, *devices, timeout_ms=None, wire=False):
     """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
-    from .groups import GroupHold
-
     if not devices:
         raise ValueError("%s: hold() needs a device; the whole bus is hold_all()" % bus.name)
-    return GroupHold(bus, [bus._device_of(device) for device in devices], timeout_ms, wire)
+    return later.groups.GroupHold(bus, [bus._device_of(device) for device in devices], timeout_ms, wire)
 
 
 def hold_all(bus, timeout_ms=None):
     """The whole bus: waits for every holder, and nobody else gets in."""
-    from .groups import GroupHold
-
-    return GroupHold(bus, None, timeout_ms, False)
+    return later.groups.GroupHold(bus, None, timeout_ms, False)
 
 
 async def call(bus, device, function, *args, timeout_ms=None):
@@ -157,47 +154,35 @@ def _every_device(bus):
 
 def transaction(bus):
     """Operations to be run as one: queue them, then `await txn.execute()`."""
-    from .transaction import Transaction
-
-    return Transaction(bus)
+    return later.transaction.Transaction(bus)
 
 
 def script(bus, *devices, readonly=False):
     """Decorator of a coroutine function whose body runs with the devices (none: the whole bus) held."""
-    from .transaction import script
-
-    return script(bus, *devices, readonly=readonly)
+    return later.transaction.script(bus, *devices, readonly=readonly)
 
 
 async def aclose(bus, timeout_ms=None):
     """Wait for the holders, fail the waiters (BusClosed), and close what our factory made. The next use makes it
     anew. LockTimeout: still open."""
-    from .closing import aclose
-
-    await aclose(bus, timeout_ms)
+    await later.closing.aclose(bus, timeout_ms)
 
 
 def reset(bus):
     """Forget every holder and waiter, at the REPL after Ctrl-C, without a loop. Their sessions are dead (NotHeld);
     the wire is cleaned and set-ups are run again before the next use."""
-    from .closing import reset
-
-    reset(bus)
+    later.closing.reset(bus)
 
 
 def stats(bus):
     """A dict: that of the table, and the counters of the bus. print() shows it as a table."""
-    from .stats import bus_stats
-
-    return bus_stats(bus)
+    return later.stats.bus_stats(bus)
 
 
 def _look(bus):
     """At the first use in a loop, while closing, and each time with `debug`."""
     if bus._closing and bus._closing._loop is not loop_id():
-        from .strays import gone
-
-        if gone(bus._closing.maker):
+        if later.strays.gone(bus._closing.maker):
             bus._closing = None  # it was closed in a loop that was replaced
     if bus._closing:
         raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)
@@ -245,9 +230,7 @@ async def _clean_within(bus, timeout_ms):
             if timeout_ms is None or not bus._awaits:
                 await bus._clean()  # cancelled here: still dirty
                 return
-            from .timeouts import deadline
-
-            async with deadline(left_of(timeout_ms, start)):
+            async with later.timeouts.deadline(left_of(timeout_ms, start)):
                 await bus._clean()
                 return
         except NativeLocked:

@@ -1,6 +1,5 @@
 """Device: what has a key on a bus, and a set-up that is run once before its first use."""
 
-
 from .rare import rare
 
 

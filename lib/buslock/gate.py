@@ -1,6 +1,6 @@
 """hold_all, and the gate of a LockTable at which it waits with those that came after it."""
 
-from ._rt import current_task, given, loop_id, wake
+from ._rt import current_task, given, later, loop_id, wake
 from .holding import Hold
 from .waitqueue import WaitQueue, check_ms, grant, wait
 
@@ -23,15 +23,11 @@ class AllHold(Hold):
     async def _take(self):
         table = self._table
         if table._loop is not loop_id():
-            from .strays import settle_table
-
-            settle_table(table)
+            later.strays.settle_table(table)
         task = current_task()
         mine = table._any_hold_of(task)
         if mine is not None:
-            from .refusals import reentry
-
-            raise reentry(self._label(), mine._label())
+            raise later.refusals.reentry(self._label(), mine._label())
         table._all = table._all  # room for the attribute, before anything is taken
         if not table._shut and not table._entries:
             table._shut = True

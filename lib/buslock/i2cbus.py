@@ -1,6 +1,6 @@
 """The methods of I2CBus that read_register does not need; the class loads them on first use."""
 
-from ._rt import current_task, ticks_ms
+from ._rt import current_task, later, ticks_ms
 from .errors import NoAck, NotCovered
 from .faults import from_oserror
 from .holding import left_of
@@ -83,16 +83,12 @@ async def recover(bus, timeout_ms=None):
 
     Takes the wire only, so it works inside a hold. Needs `scl=` and `sda=` to clock the bus.
     """
-    from .recovery import recover
-
-    await recover(bus, timeout_ms)
+    await later.recovery.recover(bus, timeout_ms)
 
 
 def mux(bus, addr, channels=8):
     """A TCA9548A or the like at `addr`; `.channel(n)` behaves like a bus."""
-    from .mux import declare
-
-    return declare(bus, addr, channels)
+    return later.mux.declare(bus, addr, channels)
 
 
 def _show(bus, key):
@@ -149,9 +145,7 @@ class Alias(I2CDevice):
         self._retries = device._retries
         self._chunk = device._chunk
         if self._chunk is not None:
-            from .chunks import chunked
-
-            chunked(self)
+            later.chunks.chunked(self)
 
     @property
     def _ready(self):
@@ -263,16 +257,12 @@ def _fault(bus, error, device):
 
 def as_machine(bus):
     """An object with the methods of machine.I2C, for drivers that know nothing of this bus."""
-    from .i2cfacade import MachineI2C
-
-    return MachineI2C(bus)
+    return later.i2cfacade.MachineI2C(bus)
 
 
 def as_busio(bus):
     """An object with the methods of busio.I2C, for drivers that know nothing of this bus."""
-    from .i2cfacade import BusioI2C
-
-    return BusioI2C(bus)
+    return later.i2cfacade.BusioI2C(bus)
 
 
 def _scan_now(bus, home):
@@ -305,13 +295,9 @@ def _clean_now(bus):
 
 def _recorded(bus, i2c):
     """The peripheral of a bus with a trace."""
-    from .tracedi2c import recorded
-
-    return recorded(bus._trace, i2c)
+    return later.tracedi2c.recorded(bus._trace, i2c)
 
 
 async def _clean(bus):
     """Called with the wire held, when something may be left on it."""
-    from .recovery import clean
-
-    await clean(bus)
+    await later.recovery.clean(bus)

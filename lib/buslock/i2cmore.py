@@ -4,7 +4,7 @@ In each, `me` is the device or the session: `me._device` has the address, `me._f
 be made at once, and `me._slow()` waits for what is missing.
 """
 
-from ._rt import sleep_ms, ticks_ms
+from ._rt import later, sleep_ms, ticks_ms
 from .errors import BusError, DeadlineExceeded, NoAck
 from .holding import left_of
 from .waitqueue import check_ms
@@ -113,9 +113,7 @@ async def write(me, *bufs, stop=True, repeatable=False, timeout_ms=None):
         raise ValueError("%s: there is no data to write" % me._device._label())
     data = readable(bufs[0]) if len(bufs) == 1 else [readable(buf) for buf in bufs]
     if not stop:
-        from .openwrites import write_open
-
-        return await write_open(me, data, timeout_ms)
+        return await later.openwrites.write_open(me, data, timeout_ms)
     return await _do(me, timeout_ms, repeatable, _write, data, None)
 
 
@@ -274,9 +272,7 @@ def _declare(device, asked):
     if aliases:
         device._bus._take_aliases(device, aliases)
     if chunk is not None:
-        from .chunks import chunked
-
-        chunked(device)
+        later.chunks.chunked(device)
     device._plan()
 
 

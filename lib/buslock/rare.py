@@ -4,12 +4,14 @@ Finding one takes memory, which there may not be when a hold ends. So a module t
 that are to be found with the one that takes what they give back.
 """
 
+from ._rt import later
+
 
 def rare(obj, cls, name, modules):
     """`obj.name`, where one of `modules` lists it in METHODS: from now on a method of `cls`."""
     if name[:2] != "__":
         for module in modules:
-            module = __import__("buslock." + module, None, None, (name,))
+            module = getattr(later, module)
             if name in module.METHODS:
                 for other in getattr(module, "WITH", {}).get(name, ()):
                     getattr(obj, other)

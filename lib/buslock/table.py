@@ -2,7 +2,7 @@
 
 from builtins import isinstance, len  # found sooner in the module itself
 
-from ._rt import DONE, Given, current_task, given, loop_id, task_in
+from ._rt import DONE, Given, current_task, given, later, loop_id, task_in
 from .holding import Hold
 from .rare import rare
 from .waitqueue import HOLD, LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
@@ -119,7 +119,6 @@ class Entry(WaitQueue):
         if not holds:
             table = self.table
             del table._entries[self.key]
-            self._since = None
             if len(table._pool) < _POOL:
                 table._pool.append(self)
 
@@ -153,9 +152,7 @@ def ask(table, hold):
             return table._gate
     if entry is None:
         if len(table._entries) > 63 and table._kind is KeyHold:
-            from .shards import divide
-
-            divide(table)
+            later.shards.divide(table)
         table._put(key, hold)
     else:
         if not isinstance(entry, Entry):
@@ -269,7 +266,11 @@ class LockTable:
         """The key's Entry, made if there is none."""
         entry = self._entries.get(key)
         if not isinstance(entry, Entry):
-            new = self._pool.pop() if self._pool else Entry(self)
+            if self._pool:
+                new = self._pool.pop()
+                new._since = None
+            else:
+                new = Entry(self)
             new.key = key
             new._loop = self._loop
             if entry is not None:
@@ -281,9 +282,7 @@ class LockTable:
 
     def _settle(self):
         """The loop was replaced. The running task."""
-        from .strays import settle_table
-
-        settle_table(self)
+        later.strays.settle_table(self)
         return current_task()
 
     def _refuse_again(self, hold, entry):
@@ -295,6 +294,4 @@ class LockTable:
 
     def _refuse(self, hold, mine):
         """The task holds it already."""
-        from .refusals import reentry
-
-        raise reentry(hold._label(), mine._label())
+        raise later.refusals.reentry(hold._label(), mine._label())
