@@ -27,7 +27,15 @@ class Case:
 
     def __init__(self):
         self.result = None
+        self.occupied = self.over = False
         self.make()
+
+    async def occupying(self):
+        """Called by occupy() with everything held."""
+        self.occupied = True
+        while not self.over:
+            await asyncio.sleep_ms(0)
+        await go_on()
 
     async def warm(self, operation):
         await operation(self)
@@ -60,7 +68,7 @@ class Locks(Case):
     async def occupy(self):
         async with self.lock:
             async with self.table.hold("k"):
-                await go_on()
+                await self.occupying()
 
 
 class OfBus(Case):
@@ -76,7 +84,7 @@ class OfBus(Case):
     async def occupy(self):
         async with self.a.hold():
             async with self.b.hold(wire=True):
-                await go_on()
+                await self.occupying()
 
 
 class I2C(OfBus):
@@ -180,7 +188,7 @@ class Lazies(Case):
 
     async def occupy(self):
         async with self.lock:
-            await go_on()
+            await self.occupying()
 
     async def warm(self, operation):
         await operation(self)
@@ -244,6 +252,7 @@ def load(make, operation, taken=False):
         asyncio.run(case.warm(operation))
         asyncio.run(case.works())
         if taken:
+            case.over = True
             asyncio.run(case.occupy())
 
 
@@ -256,6 +265,9 @@ def struck(make, operation, blocks, taken, collect):
     if taken:
         core.cur_task = None
         tasks.append(asyncio.create_task(tidied(case.occupy())))
+        while not case.occupied:
+            asyncio.run(go_on())
+        case.over = True
     core.cur_task = None
     tasks.append(asyncio.create_task(ending(case, begin(case, operation))))
     loop = full(case, tasks, blocks, collect)

@@ -42,7 +42,7 @@ def _plan(device):
     if bus._awaits:
         device._section = later.spiawait.section(device)
     elif bus._native is not None or device._pre or device._post:
-        device._section = later.spiawait.sectionpisection.section(device)
+        device._section = later.spisection.section(device)
 
 
 def _astray(device, error):

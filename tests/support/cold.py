@@ -6,7 +6,8 @@ Methods that few programs need become methods of their class when they are first
 
 import sys
 
-_kept = None  # names of modules that stay loaded
+_kept = ()  # names of modules that stay loaded
+_names = ()  # and what is in them
 _known = []  # (class, names of the modules in which it finds methods)
 _looked = 0  # how many modules were loaded then
 ALSO = {"LockTable": ("tablemore",), "Lazy": ("lazymore",)}  # those that do not say so themselves
@@ -43,17 +44,24 @@ def forget_methods():
                     delattr(cls, name)
 
 
-def keep_modules():
-    """What is loaded now stays loaded."""
-    global _kept
-    _kept = list(sys.modules)
+def keep_modules(names):
+    """These stay loaded."""
+    global _kept, _names
+    _kept = ["buslock." + name for name in names]
+    for name in _kept:
+        __import__(name)
+    forget_methods()
+    _names = [member for name in _kept for member in dir(sys.modules[name])]
 
 
 def forget_modules():
     """Every other module of the library is to be loaded again."""
+    global _looked
     forget_methods()
     for name in list(sys.modules):
         if name[:8] == "buslock." and name not in _kept:
-            del sys.modules[name]
-            if hasattr(_package, name[8:]):
+            sys.modules.pop(name, None)
+            if name[8:] in _package.__dict__:
                 delattr(_package, name[8:])
+    _known[:] = [pair for pair in _known if pair[0].__name__ in _names]
+    _looked = len(sys.modules)
