@@ -130,7 +130,7 @@ def home(name: str) -> str | None:
     except AttributeError:
         return None
     module = asked[-1].removeprefix("buslock.")
-    return module if name in _defined_by(module) else None
+    return module if module in modules() and name in _defined_by(module) else None
 
 
 def _defined_by(module: str) -> set[str]:
