@@ -57,6 +57,8 @@ def needs(module: str, lazily: bool = True) -> list[str]:
             found += [home.split(".")[0]] if home else [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("buslock.")]
+        elif lazily and isinstance(node, ast.Attribute) and ast.unparse(node.value) == "later":
+            found.append(node.attr)
         elif lazily and module != "__init__":  # which names all there are
             found += _by_name(node)
     return list(dict.fromkeys(name for name in found if name in there))
@@ -143,7 +145,7 @@ def home(name: str) -> str | None:
     except AttributeError:
         return None
     module = asked[-1].removeprefix("buslock.")
-    return module if name in _defined_by(module) else None
+    return module if module in modules() and name in _defined_by(module) else None
 
 
 def _defined_by(module: str) -> set[str]:

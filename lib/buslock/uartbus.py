@@ -1,6 +1,6 @@
 """The methods of UARTBus, loaded on first use: what it consists of, sending and receiving."""
 
-from ._rt import ticks_ms
+from ._rt import later, ticks_ms
 from .errors import NoReply, NotCovered, TransferError
 from .uart import UARTNode
 from .uartlines import fault, lower, quiet, silence
@@ -25,9 +25,7 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
     bus._de = None
     bus._de_active = de_active
     if de is not None:
-        from .chipselect import chip_select
-
-        bus._de = chip_select(de, de_active)[2]
+        bus._de = later.chipselect.chip_select(de, de_active)[2]
     bus._echo = echo
     bus._gap_ms = check_ms(gap_ms)
     bus._max_reply = max_reply
@@ -35,23 +33,19 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
 
 
 def _wrap(bus, uart):
-    from .owners import own
-    from .uartports import port
-
-    made = port(bus, uart)
-    own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
+    made = later.uartports.port(bus, uart)
+    later.owners.own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
     made.name = bus.name
+    made.last = made.unquiet = None  # room for the attributes: after a failure there may be none left
+    made.since = 0
     made.exact = bus._de is not None
-    bus._raw = None
-    bus._dirty = True  # first the drive is released
+    bus._soil()  # first the drive is released; found now: after a failure there may be no memory for that
     return made
 
 
 def _recorded(bus, port):
     """The peripheral of a bus with a trace."""
-    from .traceduart import recorded
-
-    return recorded(bus, port)
+    return later.traceduart.recorded(bus, port)
 
 
 def _check_address(bus, address):
@@ -68,9 +62,7 @@ def _device_of(bus, device):
 
 
 def _session_of(bus, node, hold):
-    from .uartsession import UARTSession
-
-    return UARTSession(node, hold)
+    return later.uartsession.UARTSession(node, hold)
 
 
 def _show(bus, key):
