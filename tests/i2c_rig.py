@@ -172,7 +172,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.wire.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 async def use_key(device, ms, log=None, name=None):

@@ -176,7 +176,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.line.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 def ask(node, text, **arguments):
