@@ -23,15 +23,15 @@ from buslock_sim import (
 )
 from support import clock
 from support.outcome import skip
-from support.small import KEPT, ports
+from support.small import KEPT, few_ports
 
 try:
     import _thread
 except ImportError:
     _thread = None
 
-MACHINE = ports("rp2", "esp32", "stm32", "soft")
-BUSIO = ports("circuitpython", "blinka")
+MACHINE = few_ports("rp2", "esp32", "stm32", "soft")
+BUSIO = few_ports("circuitpython", "blinka")
 PORTS = MACHINE + BUSIO
 
 A = 0x10

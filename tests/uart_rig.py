@@ -11,12 +11,12 @@ import buslock_sim
 from buslock import UARTBus
 from buslock_sim import UART, BusioUART, DigitalInOut, Node, Pin, UartLine
 from support import clock
-from support.small import KEPT, ports
+from support.small import KEPT, few_ports
 
 CPYTHON = sys.implementation.name == "cpython"
 
-MACHINE = ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
-BUSIO = ports("circuitpython", "blinka")
+MACHINE = few_ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
+BUSIO = few_ports("circuitpython", "blinka")
 STREAMS = ("streams",) if CPYTHON else ()
 PORTS = MACHINE + BUSIO + STREAMS
 WITH_DE = MACHINE + BUSIO
