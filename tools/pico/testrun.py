@@ -86,6 +86,7 @@ class Boards:
         self.pico.mcu.pio = []  # the emulator asks each after every instruction, and no test uses them
         self._alive, self._lives = os.pipe()
         self._child = 0
+        self._interrupted = False
 
     def boot(self) -> None:
         async def boot():
@@ -141,9 +142,11 @@ class Boards:
     def wait(self, pid: int) -> int:
         _, status = os.waitpid(pid, 0)
         self._child = 0
-        return os.waitstatus_to_exitcode(status)
+        return 1 if self._interrupted else os.waitstatus_to_exitcode(status)
 
     def _interrupt(self) -> None:
+        """Whoever asks where a test hangs starts another process for those that are left."""
+        self._interrupted = True
         if self._child:
             os.kill(self._child, signal.SIGINT)
 
