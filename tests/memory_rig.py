@@ -248,6 +248,7 @@ async def afterwards(case, tasks):
     await watch(tasks, 5000)  # an echo that has not come is waited for, on a machine that may be busy
     for task in tasks:
         assert task.done(), "a task waits for ever"
+    await go_on()  # what a task has set going, as the making of a Lazy, goes on without it
     assert len(getattr(waitqueue, "_waiting", ())) == 0
     case.rest()
     await case.works()
