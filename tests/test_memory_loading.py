@@ -87,7 +87,7 @@ def test_the_wording_of_an_error():
     """An error whose wording cannot be loaded is a MemoryError, however often; when there is memory it is what it is."""
     lock = Lock("one")
     cold.keep_modules(CORE)
-    for wasted in range(1, 40):
+    for wasted in range(1, 60):
         cold.forget_modules()
         assert released(lock, wasted) is MemoryError
         assert not unmade()
