@@ -23,15 +23,15 @@ from buslock_sim import (
 )
 from support import clock
 from support.outcome import skip
-from support.small import KEPT
+from support.small import KEPT, ports
 
 try:
     import _thread
 except ImportError:
     _thread = None
 
-MACHINE = ("rp2", "esp32", "stm32", "soft")
-BUSIO = ("circuitpython", "blinka")
+MACHINE = ports("rp2", "esp32", "stm32", "soft")
+BUSIO = ports("circuitpython", "blinka")
 PORTS = MACHINE + BUSIO
 
 A = 0x10

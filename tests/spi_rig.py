@@ -10,10 +10,10 @@ import buslock_sim
 from buslock import SPIBus
 from buslock_sim import SPI, AsyncSPI, BusioSPI, DigitalInOut, Pin, SoftSPI, SpiChip, SpiWire
 from support import clock
-from support.small import KEPT
+from support.small import KEPT, ports
 
-MACHINE = ("rp2", "late_clock", "esp32", "stm32", "esp8266", "soft")
-BUSIO = ("circuitpython", "blinka")
+MACHINE = ports("rp2", "late_clock", "esp32", "stm32", "esp8266", "soft")
+BUSIO = ports("circuitpython", "blinka")
 AWAITED = ("awaited",)
 SYNC = MACHINE + BUSIO
 PORTS = SYNC + AWAITED

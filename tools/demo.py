@@ -27,6 +27,4 @@ def run(args) -> int:
     # The root is there for the package `boards`; a board has both below /lib.
     folders = [str(environment.ROOT / "lib"), str(environment.ROOT), ".frozen"]
     environment.say(f"running examples/{name}.py on MicroPython")
-    return subprocess.run(
-        [*command, str(script), *args.rest], env={**os.environ, "MICROPYPATH": ":".join(folders)}
-    ).returncode
+    return subprocess.run([*command, str(script), *args.rest], env={**os.environ, "MICROPYPATH": ":".join(folders)}).returncode

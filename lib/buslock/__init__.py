@@ -10,14 +10,20 @@ _HOMES = (
 )
 
 
+def _home(directory, name):
+    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there."""
+    for line in directory.split(","):
+        names = line.split(" ")
+        if name in names[1:]:
+            return names[0]
+    return None
+
+
 def __getattr__(name):
     """What the package exports, and its modules."""
     if name[:2] == "__":
         raise AttributeError(name)
-    module = name if name.islower() else "errors"  # whatever is not named above
-    for home in _HOMES.split(","):
-        if name in home.split(" ")[1:]:
-            module = home.split(" ")[0]
+    module = _home(_HOMES, name) or (name if name.islower() else "errors")  # whatever is not named above
     try:
         found = __import__("buslock." + module, None, None, (name,))
     except MemoryError:

@@ -3,7 +3,7 @@
 from ._rt import later
 from .i2c import I2CDevice
 from .i2cbus import _claim
-from .mux import MuxDevice, declare
+from .mux import MuxDevice
 
 
 class Channel:
@@ -27,7 +27,7 @@ class Channel:
 
     def mux(self, addr, channels=8):
         """A multiplexer behind this channel."""
-        return declare(self, addr, channels)
+        return later.mux.mux(self, addr, channels)
 
     def read_register(self, addr, reg, nbytes, timeout_ms=None):
         return self._device_of(addr).read_register(reg, nbytes, timeout_ms)

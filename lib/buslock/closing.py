@@ -26,7 +26,9 @@ def fail_all(table, wire, error):
         queue._advance()
 
 
-async def aclose(bus, timeout_ms):
+async def aclose(bus, timeout_ms=None):
+    """Wait for the holders, fail the waiters (BusClosed), and close what our factory made. The next use makes it
+    anew. LockTimeout: still open."""
     check_ms(timeout_ms)
     start = ticks_ms()
     task = current_task()
@@ -51,6 +53,8 @@ async def aclose(bus, timeout_ms):
         # Cancelled in here: what is not closed yet stays open.
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
+                if bus._closing is not closers:
+                    bus._refuse_closed()  # it was reset in the step of the hand-over
                 bus._channel = None
                 bus._raw = None
                 if bus._factory is not None:
@@ -66,6 +70,8 @@ async def aclose(bus, timeout_ms):
 
 
 def reset(bus):
+    """Forget every holder and waiter, at the REPL after Ctrl-C, without a loop. Their sessions are dead (NotHeld);
+    the wire is cleaned and set-ups are run again before the next use."""
     table, wire = bus._table, bus._wire
     bus._renew()
     bus._forget_wire_hold()

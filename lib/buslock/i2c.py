@@ -12,7 +12,7 @@ class I2CBus(Bus):
     its `deinit()` does. `max_waiters` bounds the line of each address.
     """
 
-    _modules = ("making", "i2cbus", "busmore", "openwrites")
+    _directories = ("i2cbus", "busmore")
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with
@@ -90,7 +90,7 @@ class Operations:
 class I2CDevice(Operations, Device):
     """One address. Made by `bus.device(addr)`."""
 
-    _modules = ("i2cmore", "devicemore")
+    _directories = ("i2cmore", "devicemore")
     read_register = Operations.read_register  # found sooner here than in a base, and so are these
     _free = Device._free
     _plain = _ready = True

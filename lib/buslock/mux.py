@@ -99,8 +99,8 @@ class Mux:
                     mux._forget()
 
 
-def declare(parent, addr, channels):
-    """The Mux at `addr` of a bus or a channel; made once."""
+def mux(parent, addr, channels=8):
+    """A TCA9548A or the like at `addr`; `.channel(n)` behaves like a bus. Made once."""
     bus = parent._bus
     for known in parent._muxes:
         if known.address == addr:

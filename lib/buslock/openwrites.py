@@ -1,8 +1,8 @@
 """A write without STOP: the wire stays with the session's hold until its STOP."""
 
+from ._rt import current_task
 from .busio_i2c import joined
-
-METHODS = ("_end_transfer",)
+from .devicemore import Own
 
 
 async def write_open(me, data, timeout_ms):
@@ -15,18 +15,19 @@ async def write_open(me, data, timeout_ms):
         raise NotImplementedError("%s: busio.I2C always sends STOP; a write cannot keep the wire" % device._label())
     hold = me._hold
     bus._end_transfer  # noqa: B018  found now: at the end of the hold there may be no memory for that
+    if isinstance(hold, Own):  # which has no end: the hold that it stands for makes the STOP
+        hold = bus._table._hold_of(current_task(), device._key)._owner
     if bus._wire_hold is not hold:
         bus._refuse_wire_holder(device._label())
         await bus._keep_wire(hold, timeout_ms)  # cancelled here: nothing is owned
     # Cancelled here: the hold makes the STOP at its end.
-    return await bus._on_wire(hold, timeout_ms, 0, _write_open, me, data)
+    return await bus._on_wire(hold, timeout_ms, 0, lambda _, data: _write_open(device, hold, data), None, data)
 
 
-def _write_open(me, data):
-    device = me._device
+def _write_open(device, hold, data):
     i2c = device._i2c()
     data = joined(data) if isinstance(data, list) else data
-    me._hold._open = device
+    hold._open = device
     try:
         acks = i2c.writeto(device.address, data, False)
     except OSError as error:

@@ -7,14 +7,15 @@ that are to be found with the one that takes what they give back.
 from ._rt import later
 
 
-def rare(obj, cls, name, modules):
-    """`obj.name`, where one of `modules` lists it in METHODS: from now on a method of `cls`."""
+def rare(obj, cls, name, directories):
+    """`obj.name`, from now on a method of `cls`; `directories` are modules whose METHODS tells where its methods are."""
     if name[:2] != "__":
-        for module in modules:
-            module = getattr(later, module)
-            if name in module.METHODS:
-                for other in getattr(module, "WITH", {}).get(name, ()):
+        for directory in directories:
+            home = later._home(getattr(later, directory).METHODS, name)
+            if home is not None:
+                home = getattr(later, home)
+                for other in getattr(home, "WITH", {}).get(name, ()):
                     getattr(obj, other)
-                setattr(cls, name, getattr(module, name))
+                setattr(cls, name, getattr(home, name))
                 return getattr(obj, name)
     raise AttributeError("%s has no %s" % (cls.__name__, name))

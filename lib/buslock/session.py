@@ -18,14 +18,14 @@ def session(device, hold):
 class I2CSession(Operations):
     """The operations of a device for the time of a hold, without locking again. Any task may use it."""
 
-    _modules = ("i2cmore",)
+    _directories = ("i2cmore",)
 
     def __init__(self, device, hold):
         self._device = device
         self._hold = hold
 
     def __getattr__(self, name):
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _free(self):
         device = self._device

@@ -7,7 +7,11 @@ from .owners import disown, own
 from .spi import SPIDevice
 from .spiconfig import check_chunk, check_config
 
-METHODS = ("_declare", "_device_of", "_session_of", "_show", "_forget", "_recorded")
+METHODS = (
+    "spibus _declare _device_of _session_of _show _forget _recorded,"
+    "spiconfig _configure _fault,"
+    "spihome _clean _clean_now _configure_for _configure_for_call _end_call _wire_left _idle_now"
+)
 
 
 def wrap(bus, spi):

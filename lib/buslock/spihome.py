@@ -5,16 +5,6 @@ from .errors import Reentry
 from .native import NativeLocked
 from .owners import own
 
-METHODS = (
-    "_clean",
-    "_clean_now",
-    "_configure_for",
-    "_configure_for_call",
-    "_end_call",
-    "_wire_left",
-    "_idle_now",
-)
-
 
 async def _clean(bus):
     """Called with the wire held: what may be active is driven idle, and cards get the clocks that they wait for.

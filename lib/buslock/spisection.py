@@ -137,15 +137,20 @@ def pay(device):
     return None
 
 
+def unset(device):
+    """True if its configuration is to be set first: but never in a section."""
+    return device._bus._config != device._config and (device._cs is None or device._cs() != device._active)
+
+
 def bare(device, function, a, b, selected):
     """A transfer that leaves CS alone: it is active for a selection, or it is the driver's. On awaited buses a coroutine."""
     bus = device._bus
     if bus._awaits:
-        return later.spiawait.bare(device, function, a, b)
+        return later.spiawait.bare(device, function, a, b, selected)
     lock(bus)
     try:
-        if not selected and bus._config != device._config and (device._cs is None or device._cs() != device._active):
-            bus._configure(device._config)  # but never in a section
+        if not selected and unset(device):
+            bus._configure(device._config)
         return function(bus._backend, a, b)
     except OSError as error:
         raise bus._fault(error, device)

@@ -79,8 +79,10 @@ def table_stats(table):
     return Stats(table.name, table._label, table_rows(table))
 
 
-def bus_stats(bus):
-    """`longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
+def stats(bus):
+    """A dict: that of the table, and the counters of the bus. print() shows it as a table.
+
+    `longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
     each device that was called. `wire_longest_wait_key` and `wire_longest_hold_key`: the device with whose
     hold the wire was taken then."""
     table = bus._table

@@ -1,9 +1,9 @@
 """Trace: the last events of one or more buses, each with its time, key and task. Recording one allocates nothing.
 
-trace = Trace()
-bus = I2CBus(board.i2c, trace=trace)
-...
-trace.dump()
+    trace = Trace()
+    bus = I2CBus(board.i2c, trace=trace)
+    ...
+    trace.dump()
 """
 
 import time
@@ -226,7 +226,7 @@ class _Writer:
             left = left[n:]
             if n:
                 idle = 0
-            elif left:
+            else:
                 idle += 1
                 if idle > _PATIENCE:
                     raise OSError(110, "the stream has taken nothing for %d ms" % _PATIENCE)

@@ -221,9 +221,7 @@ class Traced:
 
     async def aclose(self, timeout_ms=None):
         # Cancelled there: still open.
-        await self.told(
-            CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: later.closing.aclose(bus, timeout_ms), self.bus
-        )
+        await self.told(CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: later.closing.aclose(bus, timeout_ms), self.bus)
 
     async def recovery(self, recover):
         # Cancelled there: still dirty.
@@ -233,7 +231,7 @@ class Traced:
         trace = self.trace
         start = trace._now()
         try:
-            return later.busmore._call(self.bus, device, function, args)
+            return later.buscalls._call(self.bus, device, function, args)
         finally:
             took = (trace._now() - start) & trace._mask
             self.tell(BLOCK, device._key, took // 1000 if trace.unit == "us" else took)

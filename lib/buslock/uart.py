@@ -15,7 +15,7 @@ class UARTBus(Bus):
     One bus object for one UART: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "uartbus", "uartlines", "busmore")
+    _directories = ("uartbus", "busmore")
     _awaits = True
     _events = ("strays", "silences")
     _owned = None  # the peripheral that is this bus object's own
@@ -82,7 +82,7 @@ class Exchanges:
 class UARTNode(Exchanges, Device):
     """One address. Made by `bus.device(address)`."""
 
-    _modules = ("uartnode", "devicemore")
+    _directories = ("uartnode", "devicemore")
 
     def __init__(self, bus, address):
         self._bus = bus
@@ -91,14 +91,3 @@ class UARTNode(Exchanges, Device):
 
     def _run(self, timeout_ms, function, a, b):
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
-
-
-class UARTSession(Exchanges):
-    """The operations of a node for the time of a hold, without locking again. Any task may use it."""
-
-    def __init__(self, node, hold):
-        self._node = node
-        self._hold = hold
-
-    def _run(self, timeout_ms, function, a, b):
-        return self._node._bus._run_session(self, timeout_ms, function, a, b)

@@ -1,27 +1,15 @@
 """The methods of UARTBus, loaded on first use: what it consists of, sending and receiving."""
 
 from ._rt import later, ticks_ms
-from .devicemore import Own
 from .errors import NoReply, NotCovered, TransferError
-from .holds import over
-from .uart import UARTNode, UARTSession
+from .uart import UARTNode
 from .uartlines import fault, lower, quiet, silence
 from .waitqueue import check_ms
 
 METHODS = (
-    "_set",
-    "_wrap",
-    "_recorded",
-    "_check_address",
-    "_device_of",
-    "_session_of",
-    "_show",
-    "_expect",
-    "_check_request",
-    "_run_session",
-    "_exchange",
-    "_send",
-    "_receive",
+    "uartbus _set _wrap _recorded _check_address _device_of _session_of _show _expect _check_request _exchange "
+    "_send _receive,"
+    "uartlines _clean _clean_now _idle_now _failed_outside _end_call _wire_left _forget _stray"
 )
 
 _ECHO_MS = 100  # silence after which an echo is not to be expected any more
@@ -74,24 +62,11 @@ def _device_of(bus, device):
 
 
 def _session_of(bus, node, hold):
-    return UARTSession(node, hold)
+    return later.uartsession.UARTSession(node, hold)
 
 
 def _show(bus, key):
     return "node %s" % key
-
-
-async def _run_session(bus, session, timeout_ms, function, a, b):
-    check_ms(timeout_ms)
-    hold = session._hold
-    if not hold.held:
-        raise over(hold)
-    if isinstance(hold, Own):
-        hold = hold._wire
-    if bus._wire_hold is not None and bus._wire_hold is not hold:
-        bus._refuse_wire_holder(session._node._label())
-    # Cancelled here: the line is free, and dirty if something was under way; the key is the hold's.
-    return await bus._on_wire(hold, timeout_ms, 0, function, a, b)
 
 
 def _expect(bus, nbytes, until, frame, reply_ms):

@@ -3,8 +3,6 @@
 from ._rt import later, ticks_diff, ticks_ms
 from .errors import BusError, DeadlineExceeded, TransferError
 
-METHODS = ("_clean", "_clean_now", "_idle_now", "_failed_outside", "_end_call", "_wire_left", "_forget", "_stray")
-
 _QUIET_MS = 20  # a line is quiet when nothing has come for so long, or for two characters
 _BOUND_MS = 1000  # a line that is never quiet is taken as it is after so long
 
@@ -103,9 +101,8 @@ async def _clean(bus):
             port.unquiet = None
     except OSError as error:
         raise fault(bus, error, "receiving failed")
-    if not port.dead:
-        bus._dirty = False
-        bus._raw = port
+    bus._dirty = False  # a port that died meanwhile has said so at its last step
+    bus._raw = port
 
 
 def _clean_now(bus):

@@ -26,9 +26,7 @@ def _check_line(world, queue):
             world.complain("structure: a waiter stands in a line and believes to stand in another")
         if waiter.task is None:
             world.complain("structure: a waiter that was granted is still in line")
-        if library.waitqueue.waiter_of(waiter.task) is not waiter and (
-            waiter.task.done() or not library.rt.on_its_way(waiter)
-        ):
+        if library.waitqueue.waiter_of(waiter.task) is not waiter and (waiter.task.done() or not library.rt.on_its_way(waiter)):
             world.complain("structure: somebody stands in line who does not wait")
 
 

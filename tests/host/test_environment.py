@@ -79,7 +79,5 @@ def test_an_example_that_is_not_there():
 def test_every_lock_file_says_what_it_is():
     """Whichever command comes first in a fresh checkout: none depends on another one's module for that."""
     program = "from tools import environment; print(*sorted(environment.WHAT))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=environment.ROOT, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=environment.ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == sorted(path.stem for path in environment.LOCKS.glob("*.txt"))

@@ -11,3 +11,10 @@ def every(n, few=5):
     if not SMALL:
         return range(n)
     return [i * (n - 1) // (few - 1) for i in range(few)]
+
+
+def ports(*names):
+    """Of the ports that the simulator imitates, those that are tried here: on a board two kinds, the others on a desk."""
+    if not SMALL:
+        return names
+    return tuple([name for name in names if name in ("rp2", "soft", "circuitpython")])
