@@ -9,7 +9,7 @@ from asyncio import core
 import buslock.uartlines
 import buslock.waitmore
 from buslock import I2CBus, Lazy, Lock, LockTable, SPIBus, Trace, TransactionError, UARTBus, waitqueue
-from raw_rig import RawI2C, RawPin, RawSPI, RawUART
+from raw_rig import RawAwaitedSPI, RawI2C, RawPin, RawSPI, RawUART
 from support import cold, heap
 
 buslock.uartlines._QUIET_MS = 1  # an exchange that failed is followed by real silence
@@ -88,10 +88,14 @@ class OfBus(Case):
 
 
 class I2C(OfBus):
+    made = False
+
     def make(self):
         self.raw = RawI2C()
         self.scl, self.sda = RawPin(), RawPin()
-        self.bus = I2CBus(self.raw, scl=self.scl, sda=self.sda, trace=Trace(64) if self.traced else None)
+        given = (lambda: self.raw) if self.made else self.raw
+        trace = Trace(64) if self.traced else None
+        self.bus = I2CBus(given, scl=self.scl, sda=self.sda, trace=trace)
         self.a = self.bus.device(0x10)
         self.b = self.bus.device(0x11)
         self.channel = self.bus.mux(0x70).channel(1)
@@ -112,9 +116,11 @@ class I2C(OfBus):
 
 
 class SPI(OfBus):
+    peripheral = RawSPI
+
     def make(self):
         self.cs = RawPin(), RawPin()
-        self.raw = RawSPI(*self.cs)
+        self.raw = self.peripheral(*self.cs)
         self.bus = SPIBus(self.raw, trace=Trace(64) if self.traced else None)
         self.a = self.bus.device(self.cs[0], polarity=1)
         self.b = self.bus.device(self.cs[1])
@@ -158,11 +164,25 @@ class EchoingUART(UART):
     echo = True
 
 
+class AwaitedSPI(SPI):
+    peripheral = RawAwaitedSPI
+
+
+class MadeI2C(I2C):
+    """With a peripheral that a function makes."""
+
+    made = True
+
+
 class TracedI2C(I2C):
     traced = True
 
 
 class TracedSPI(SPI):
+    traced = True
+
+
+class TracedAwaitedSPI(AwaitedSPI):
     traced = True
 
 
@@ -228,6 +248,7 @@ async def afterwards(case, tasks):
     await watch(tasks, 5000)  # an echo that has not come is waited for, on a machine that may be busy
     for task in tasks:
         assert task.done(), "a task waits for ever"
+    await go_on()  # what a task has set going, as the making of a Lazy, goes on without it
     assert len(getattr(waitqueue, "_waiting", ())) == 0
     case.rest()
     await case.works()

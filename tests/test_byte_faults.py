@@ -14,9 +14,9 @@ from spi_rig import SOME as SOME_SPI
 from spi_rig import Echo
 from spi_rig import Rig as SpiRig
 from support.turns import raises_async, turns
-from uart_rig import STREAMS
 from uart_rig import PORTS as UART_PORTS
 from uart_rig import SOME as SOME_UART
+from uart_rig import STREAMS
 from uart_rig import Rig as UartRig
 
 CLOCK = "virtual"
@@ -320,6 +320,7 @@ async def uart_byte_fails(port, echo, name, kind, n, for_good):
     check_uart(rig, failed)
     if not fault.struck():
         assert failed is None
+        await rig.check()
         return False
     # A reply that comes twice was right at first.
     assert failed is not None or kind == "twice" or echo and kind == "wrong" and not for_good, kind

@@ -8,7 +8,7 @@ on, with the collector off; the hold ends; and memory comes back.
 import asyncio
 from asyncio import core
 
-from buslock import hold
+from buslock import Lazy, hold
 from buslock._rt import DONE
 from buslock.shards import divide
 from memory_rig import I2C, SPI, TWO, UART, Locks, TracedI2C, TracedSPI, TracedUART, afterwards, full, go_on
@@ -248,6 +248,56 @@ ALL = (
     (TracedSPI, OF_SPI),
     (TracedUART, OF_UART),
 )
+
+
+class Making:
+    """A Lazy that three tasks wait for, each with less time than the one before it."""
+
+    def __init__(self):
+        self.over = False
+        self.results = [None] * 3
+        self.lazy = Lazy(self.factory)
+
+    async def factory(self):
+        while not self.over:
+            await asyncio.sleep_ms(0)
+        return TWO
+
+    async def getting(self, i):
+        try:
+            self.results[i] = await self.lazy.get((None, 2000, 1000)[i]) is TWO
+        except Exception as error:
+            self.results[i] = type(error)
+
+    def rest(self):
+        assert self.lazy.state != "starting"
+
+    async def works(self):
+        assert await self.lazy.get() is TWO
+
+
+def made(blocks):
+    cold.forget_methods()
+    case = Making()
+    core.cur_task = None
+    tasks = [asyncio.create_task(case.getting(i)) for i in range(3)]
+    asyncio.run(go_on())
+    case.over = True
+    if blocks is None:
+        asyncio.run(afterwards(case, tasks))
+    else:
+        full(case, tasks, blocks, False)
+    assert all(result in (True, MemoryError) for result in case.results), case.results
+    return all(result is True for result in case.results)
+
+
+def test_the_end_of_a_making():
+    """Whoever waits for a Lazy is given its object, or told that memory ran out."""
+    assert made(None)
+    blocks = 0
+    while not made(blocks):
+        blocks += 1
+    print("faults: %d times out of memory at the end of a making" % blocks)
 
 
 def test_some_numbers_of_blocks():

@@ -13,10 +13,9 @@ WITH = {"_share": ("_tell", "_closed")}
 class Line(WaitQueue):
     """Those who wait for something to be over; all are let go at once."""
 
-    maker = None  # the task that is at work
-
     def __init__(self, name):
         self.name = name
+        self.maker = None  # the task that is at work
         self._loop = loop_id()
 
     def _label(self):
@@ -36,11 +35,16 @@ class Line(WaitQueue):
 
     def _release_all(self, outcome):
         while self._line:
-            self._line[0].outcome = outcome
+            try:
+                self._line[0].outcome = outcome
+            except MemoryError:
+                pass  # it is let go all the same, see _outcome()
             grant(self)
 
 
 def _outcome(lazy, outcome):
+    if outcome is None:
+        raise MemoryError("%s: no memory to tell this task of the outcome" % lazy.name)
     if isinstance(outcome, BaseException):
         raise fresh(outcome)
     if lazy._object is not outcome[0]:

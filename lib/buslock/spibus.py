@@ -94,6 +94,7 @@ def _declare(bus, cs, config, cs_active, pre_clocks, post_clocks, chunk, setup):
     device._given_cs = cs
     device._pre = pre_clocks // 8
     device._post = post_clocks // 8
+    device._owes = False  # room for the attribute: it is set before CS is driven idle
     device._chunk = chunk
     device._plan()
     if bus._trace is not None and drive is not None:
