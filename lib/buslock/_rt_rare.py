@@ -5,7 +5,7 @@ What still fewer need is in `_rt_times`, `_rt_alarm` and `_rt_lost`.
 
 from asyncio import core, create_task  # noqa: F401
 
-from . import _home
+from ._rt import later
 
 sleep_ms = core.sleep_ms
 _HOMES = (
@@ -41,4 +41,7 @@ def task_name(task):
 
 
 def __getattr__(name):
-    return getattr(_home(_HOMES, name), name)
+    home = later._home(_HOMES, name)
+    if home is None:
+        raise AttributeError(name)
+    return getattr(getattr(later, home), name)

@@ -1,6 +1,6 @@
 """I2C addresses that are more than one chip, and chips that have more than one address."""
 
-from ._rt import current_task
+from ._rt import current_task, later
 from .errors import NotCovered
 from .i2c import I2CDevice
 
@@ -38,9 +38,7 @@ class Alias(I2CDevice):
         self._retries = device._retries
         self._chunk = device._chunk
         if self._chunk is not None:
-            from .chunks import chunked
-
-            chunked(self)
+            later.chunks.chunked(self)
 
     @property
     def _ready(self):

@@ -1,6 +1,6 @@
 """Bus: what I2C, SPI and UART have in common: the peripheral, the table of keys, the wire."""
 
-from ._rt import ONE_LOOP, current_task, loop_id, ticks_ms
+from ._rt import ONE_LOOP, current_task, later, loop_id, ticks_ms
 from .holding import left_of
 from .lock import Lock
 from .rare import rare
@@ -48,9 +48,7 @@ class Bus:
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None
         if trace is not None:
-            from .traced import attach
-
-            attach(self, trace)
+            later.traced.attach(self, trace)
         self._renew()
         if callable(peripheral):
             self._factory = peripheral

@@ -1,7 +1,9 @@
 """A synchronous driver's call, with the key of its device and the wire."""
 
 from ._rt import is_awaitable, ticks_diff_us, ticks_us
-from .errors import BusError, DeadlineExceeded, TransferError
+from .errors import TransferError
+
+WITH = {"call": ("_soil", "_end_call", "_note_block", "_failed_outside")}
 
 
 async def call(bus, device, function, *args, timeout_ms=None):
@@ -35,9 +37,9 @@ def _call(bus, device, function, args):
         bus._failed_outside(error, device)
         raise
     finally:
-        bus._note_block(device, start)
         bus._locks = locks  # a driver that has raised unlocks nothing
         left = bus._end_call(device)
+        bus._note_block(device, start)  # last: it may fail for want of memory
     if is_awaitable(result):
         if hasattr(result, "close"):
             result.close()
@@ -45,13 +47,6 @@ def _call(bus, device, function, args):
     if left:
         raise TransferError(0, "%s: its chip select was left active; it is idle again" % device._label())
     return result
-
-
-def _failed_outside(bus, error, device):
-    """A driver that had the wire has raised. After an OSError what is on it is looked at before the next transfer."""
-    if isinstance(error, OSError) and not isinstance(error, (BusError, DeadlineExceeded)):
-        bus._fault(error, device)
-        device._failed_setup()
 
 
 def _configure_for_call(bus, device):

@@ -3,7 +3,7 @@
 METHODS is their directory, see rare.py. What most programs need is here.
 """
 
-from ._rt import current_task, is_running, loop_id, thread_id
+from ._rt import current_task, is_running, later, loop_id, thread_id
 from .errors import BusClosed, Reentry
 
 METHODS = (
@@ -12,8 +12,8 @@ METHODS = (
     "closing aclose reset,"
     "transaction transaction script,"
     "stats stats,"
-    "buscalls call _call _failed_outside _configure_for_call _note_block,"
-    "buswire _keep_wire _ready_wire _leave_wire _forget_wire_hold _refuse_native _configure_for,"
+    "buscalls call _call _configure_for_call _note_block,"
+    "buswire _keep_wire _ready_wire _leave_wire _forget_wire_hold _refuse_native _configure_for _failed_outside,"
     "cleaning _clean_first _clean_within,"
     "transfers _awaited _again _outside,"
     "making _make _make_now _new_lazy"
@@ -22,26 +22,20 @@ METHODS = (
 
 def hold(bus, *devices, timeout_ms=None, wire=False):
     """`async with bus.hold(a, b) as regs`: several devices (or addresses) at once, `regs.read_register(a, ...)`."""
-    from .groups import GroupHold
-
     if not devices:
         raise ValueError("%s: hold() needs a device; the whole bus is hold_all()" % bus.name)
-    return GroupHold(bus, [bus._device_of(device) for device in devices], timeout_ms, wire)
+    return later.groups.GroupHold(bus, [bus._device_of(device) for device in devices], timeout_ms, wire)
 
 
 def hold_all(bus, timeout_ms=None):
     """The whole bus: waits for every holder, and nobody else gets in."""
-    from .groups import GroupHold
-
-    return GroupHold(bus, None, timeout_ms, False)
+    return later.groups.GroupHold(bus, None, timeout_ms, False)
 
 
 def _look(bus):
     """At the first use in a loop, while closing, and each time with `debug`."""
     if bus._closing and bus._closing._loop is not loop_id():
-        from .strays import gone
-
-        if gone(bus._closing.maker):
+        if later.strays.gone(bus._closing.maker):
             bus._closing = None  # it was closed in a loop that was replaced
     if bus._closing:
         raise BusClosed("%s is being closed; use it again when aclose() has returned" % bus.name)

@@ -1,8 +1,11 @@
 """The wire of a bus, kept by a hold."""
 
 from ._rt import ticks_ms
+from .errors import BusError, DeadlineExceeded
 from .holding import left_of
 from .native import NativeLocked
+
+WITH = {"_keep_wire": ("_soil", "_leave_wire", "_wire_left", "_failed_outside")}
 
 
 async def _keep_wire(bus, hold, timeout_ms):
@@ -79,3 +82,10 @@ def _refuse_native(bus):
 
 def _configure_for(bus, hold):
     """The wire was taken for `hold`: what it needs is set. None, or a coroutine on buses whose transfers are awaited."""
+
+
+def _failed_outside(bus, error, device):
+    """A driver that had the wire has raised. After an OSError what is on it is looked at before the next transfer."""
+    if isinstance(error, OSError) and not isinstance(error, (BusError, DeadlineExceeded)):
+        bus._fault(error, device)
+        device._failed_setup()

@@ -1,6 +1,6 @@
 """What an earlier transfer has left on a bus is cleaned away before the next one."""
 
-from ._rt import current_task, ticks_ms
+from ._rt import current_task, later, ticks_ms
 from .errors import DeadlineExceeded, LockTimeout
 from .holding import left_of
 from .native import NativeLocked
@@ -33,9 +33,7 @@ async def _clean_within(bus, timeout_ms):
             if timeout_ms is None or not bus._awaits:
                 await bus._clean()  # cancelled here: still dirty
                 return
-            from .timeouts import deadline
-
-            async with deadline(left_of(timeout_ms, start)):
+            async with later.timeouts.deadline(left_of(timeout_ms, start)):
                 await bus._clean()
                 return
         except NativeLocked:

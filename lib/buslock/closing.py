@@ -19,8 +19,9 @@ def fail_all(table, wire, error):
         if queue._loop is not loop_id():
             purge(queue)
         while queue._line:
-            waiter = queue._line.pop(0)
-            waiter.error = error
+            waiter = queue._line[0]
+            waiter.error = error  # first: there may be no room for it
+            queue._line.pop(0)
             wake(waiter, queue._loop)
         queue._advance()
 
@@ -40,15 +41,15 @@ async def aclose(bus, timeout_ms=None):
         raise reentry("closing of " + bus.name, mine._label())
     bus._look()
     bus._closing = closers = Line("closing of " + bus.name)
-    closers.maker = task
-    bus._raw = None
-    bus._closes += 1
-    error = BusClosed("%s was closed while this task waited for it" % bus.name)
-    fail_all(bus._table, bus._wire, error)
-    for device in bus._every_device():
-        if device._starter is not None and device._starter._line is not None:
-            device._starter._line._release_all(error)  # those who wait for its set-up
     try:
+        closers.maker = task
+        bus._raw = None
+        bus._closes += 1
+        error = BusClosed("%s was closed while this task waited for it" % bus.name)
+        fail_all(bus._table, bus._wire, error)
+        for device in bus._every_device():
+            if device._starter is not None and device._starter._line is not None:
+                device._starter._line._release_all(error)  # those who wait for its set-up
         # Cancelled in here: what is not closed yet stays open.
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):

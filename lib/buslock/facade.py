@@ -104,6 +104,7 @@ def lock_now(look):
             % (bus.name, task_name(table._all._task))
         )
     if bus._wire._holder is None:
+        bus._keep_wire  # noqa: B018  with it, what gives it back is found, for which there may be no memory then
         bus._wire.try_acquire()
         hold = getattr(table._any_hold_of(task), "_owner", None)
         if hold is not None:

@@ -3,7 +3,9 @@
 from ._rt import sleep_ms, ticks_ms
 from .errors import DeadlineExceeded
 from .holding import left_of
-from .i2cmore import _do, _write_register, check_byte, check_register
+from .i2carguments import check_byte, check_register
+from .i2cmore import _do
+from .i2cregisters import _write_register
 from .waitqueue import check_ms
 
 

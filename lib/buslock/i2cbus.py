@@ -3,6 +3,7 @@
 METHODS is their directory, see rare.py. What most programs need is here.
 """
 
+from ._rt import later
 from .errors import NotCovered
 from .i2c import I2CDevice
 
@@ -38,9 +39,7 @@ def _check_address(bus, addr):
 def _new_device(bus, addr):
     bus._claim(addr)
     if addr == 0:
-        from .aliases import GeneralCall
-
-        return GeneralCall(bus, addr)
+        return later.aliases.GeneralCall(bus, addr)
     return I2CDevice(bus, addr)
 
 

@@ -1,5 +1,6 @@
 """An I2C device that is declared: with a set-up, wide registers, retries, aliases or chunks."""
 
+from ._rt import later
 from .errors import BusError
 
 
@@ -31,9 +32,7 @@ def _declare(device, asked):
     if aliases:
         device._bus._take_aliases(device, aliases)
     if chunk is not None:
-        from .chunks import chunked
-
-        chunked(device)
+        later.chunks.chunked(device)
     device._plan()
 
 

@@ -1,6 +1,9 @@
 """Reading and writing an I2C device without a register address, or with one of its own kind."""
 
-from .i2cmore import _do, _unacknowledged, check_count, readable, writable
+from ._rt import later
+from .i2carguments import check_count, readable, writable
+from .i2cmore import _do
+from .i2cregisters import _unacknowledged
 
 
 async def read(me, nbytes, timeout_ms=None):
@@ -21,9 +24,7 @@ async def write(me, *bufs, stop=True, repeatable=False, timeout_ms=None):
         raise ValueError("%s: there is no data to write" % me._device._label())
     data = readable(bufs[0]) if len(bufs) == 1 else [readable(buf) for buf in bufs]
     if not stop:
-        from .openwrites import write_open
-
-        return await write_open(me, data, timeout_ms)
+        return await later.openwrites.write_open(me, data, timeout_ms)
     return await _do(me, timeout_ms, repeatable, _write, data, None)
 
 

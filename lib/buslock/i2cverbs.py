@@ -1,5 +1,7 @@
 """What a user asks of a whole I2CBus."""
 
+from ._rt import later
+
 
 def read_register_into(bus, addr, reg, buf, timeout_ms=None):
     """The short form of `bus.device(addr).read_register_into(reg, buf)`."""
@@ -18,23 +20,17 @@ def update_register(bus, addr, reg, mask, value, timeout_ms=None):
 
 def as_machine(bus):
     """An object with the methods of machine.I2C, for drivers that know nothing of this bus."""
-    from .i2cfacade import MachineI2C
-
-    return MachineI2C(bus)
+    return later.i2cfacade.MachineI2C(bus)
 
 
 def as_busio(bus):
     """An object with the methods of busio.I2C, for drivers that know nothing of this bus."""
-    from .i2cfacade import BusioI2C
-
-    return BusioI2C(bus)
+    return later.i2cfacade.BusioI2C(bus)
 
 
 def _recorded(bus, i2c):
     """The peripheral of a bus with a trace."""
-    from .tracedi2c import recorded
-
-    return recorded(bus._trace, i2c)
+    return later.tracedi2c.recorded(bus._trace, i2c)
 
 
 def _every_device(bus):

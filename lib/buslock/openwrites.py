@@ -14,6 +14,7 @@ async def write_open(me, data, timeout_ms):
     if bus._native is not None:
         raise NotImplementedError("%s: busio.I2C always sends STOP; a write cannot keep the wire" % device._label())
     hold = me._hold
+    bus._end_transfer  # noqa: B018  found now: at the end of the hold there may be no memory for that
     if isinstance(hold, Own):  # which has no end: the hold that it stands for makes the STOP
         hold = bus._table._hold_of(current_task(), device._key)._owner
     if bus._wire_hold is not hold:
@@ -45,4 +46,7 @@ def _end_transfer(bus, device):
             i2c.writeto(device.address, b"")
     except Exception as error:
         # Called while a hold ends, so nothing is raised: the next user cleans up, and finds out if the bus is stuck.
-        bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        try:
+            bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        except MemoryError:
+            bus._soil()

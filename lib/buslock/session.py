@@ -1,6 +1,6 @@
 """I2CSession: what the hold of an I2C device gives."""
 
-from ._rt import current_task
+from ._rt import current_task, later
 from .devicemore import Own
 from .errors import BusError
 from .holds import over
@@ -11,9 +11,7 @@ from .waitqueue import check_ms
 
 def session(device, hold):
     if device._chunk is not None:
-        from .chunks import ChunkedSession
-
-        return ChunkedSession(device, hold)
+        return later.chunks.ChunkedSession(device, hold)
     return I2CSession(device, hold)
 
 

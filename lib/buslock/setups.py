@@ -1,6 +1,6 @@
 """The set-up of a device: run once, by a task that all who need it share, or under the hold that is there."""
 
-from ._rt import current_task, sleep_ms
+from ._rt import current_task, later, sleep_ms
 from .holds import BusHold
 
 
@@ -13,9 +13,7 @@ async def _make_ready(device, timeout_ms):
         return
     starter = device._starter
     if starter is None:
-        from .lazy import Lazy
-
-        device._starter = starter = Lazy(device._start)
+        device._starter = starter = later.lazy.Lazy(device._start)
         starter.name = "set-up of " + device._label()
     await starter.get(timeout_ms)
 
@@ -23,9 +21,7 @@ async def _make_ready(device, timeout_ms):
 async def _start(device):
     """Run by the shared task, which takes the key like anybody else."""
     if device._starter is None:  # closed before this first step: the bus is not to be opened again for nobody
-        from .errors import BusClosed
-
-        raise BusClosed("%s was closed before its set-up had begun" % device._bus.name)
+        raise later.errors.BusClosed("%s was closed before its set-up had begun" % device._bus.name)
     async with BusHold(device._bus, (device,), None, False, False) as session:
         await device._run_setup(session)
     return device
@@ -52,6 +48,4 @@ async def _run_setup(device, session):
 
 def _stranded(task):
     """True if the task will never run again: its loop was replaced."""
-    from .strays import gone
-
-    return gone(task)
+    return later.strays.gone(task)

@@ -1,5 +1,6 @@
 """SPIBus and its devices."""
 
+from ._rt import later
 from .bus import Bus
 from .device import Device
 
@@ -46,9 +47,7 @@ class SPIBus(Bus):
         return self._declare(cs, config, cs_active, pre_clocks, post_clocks, chunk, setup)
 
     def _wrap(self, peripheral):
-        from .spibus import wrap
-
-        return wrap(self, peripheral)
+        return later.spibus.wrap(self, peripheral)
 
 
 class SPIOperations:

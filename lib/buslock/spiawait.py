@@ -4,7 +4,7 @@ The seam is `awaitable = True` on the peripheral, whose write, readinto and writ
 may return one. An awaited `take()` and a `give()` are called around a section where it has them.
 """
 
-from ._rt import is_awaitable
+from ._rt import is_awaitable, later
 from .errors import NotHeld
 from .native import NativeLocked
 from .spi import _write, _write_readinto
@@ -135,9 +135,7 @@ async def _pay(device):
 
 
 async def _bare(device, function, a, b, selected):
-    from .spisection import unset
-
-    if not selected and unset(device):
+    if not selected and later.spisection.unset(device):
         await _configure(device)
     return await _AWAITED[function](device._bus._backend, a, b)
 

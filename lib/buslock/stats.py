@@ -38,7 +38,9 @@ def _histogram(counts):
     for i, n in enumerate(counts):
         if n:
             low = 1 << i >> 1
-            text = "%d" % low if i < 2 else "%d and more" % low if i == _BUCKETS - 1 else "%d to %d" % (low, 2 * low - 1)
+            text = (
+                "%d" % low if i < 2 else "%d and more" % low if i == _BUCKETS - 1 else "%d to %d" % (low, 2 * low - 1)
+            )
             bar = "#" * max(1, n * _BAR // most)
             lines.append("  %-24s %10d  %s" % ("waited " + text + " ms", n, bar))
     return lines

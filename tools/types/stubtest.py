@@ -19,6 +19,7 @@ ALLOWED = {
     r"buslock\..*\.(held|keys|waiters) is not present at runtime": "answered by __getattr__, which is cheaper there",
     r"buslock\.transaction\.Transaction\..* is not present at runtime": "its __getattr__ queues what the stub names",
     r"buslock\.waitqueue\.WaitQueue\._.* is not present at runtime": "what is left to subclasses",
+    r"buslock\.bus\.Bus\.call is not present at runtime": "it is found with _end_call, which each kind of bus has its own of",
     r"buslock\._rt\..* is .*": "the stub says what the runtimes have in common; each does it in its own way",
 }
 
