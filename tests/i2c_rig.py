@@ -23,15 +23,15 @@ from buslock_sim import (
 )
 from support import clock
 from support.outcome import skip
-from support.small import KEPT, ports
+from support.small import KEPT, few_ports
 
 try:
     import _thread
 except ImportError:
     _thread = None
 
-MACHINE = ports("rp2", "esp32", "stm32", "soft")
-BUSIO = ports("circuitpython", "blinka")
+MACHINE = few_ports("rp2", "esp32", "stm32", "soft")
+BUSIO = few_ports("circuitpython", "blinka")
 PORTS = MACHINE + BUSIO
 
 A = 0x10
@@ -172,7 +172,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.wire.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 async def use_key(device, ms, log=None, name=None):

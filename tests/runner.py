@@ -110,10 +110,14 @@ def function_of(module, name):
 
 def run_one(module, name, wrapping=False):
     from support import clock, loop
+    from support.small import KEPT, SMALL
 
     simulator = sys.modules.get("buslock_sim.clock")
     if simulator and clock.is_virtual():
         simulator.use(clock)
+    transcript = sys.modules.get("buslock_sim.transcript")
+    if transcript and SMALL:
+        transcript.LONGEST = KEPT
     mistakes = sys.modules.get("buslock_sim.errors")
     if mistakes:
         mistakes.forget()  # those of a test that has failed

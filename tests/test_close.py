@@ -6,11 +6,12 @@ from buslock import BusClosed, I2CBus, LockTimeout, NotHeld, Reentry, TransferEr
 from buslock_sim import I2C, Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, sleep, use_key, use_wire
 from support import clock
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 FACTORIES = (None, "sync", "async")
 
 

@@ -6,7 +6,7 @@ import gc
 from buslock import I2CBus
 from buslock_sim import I2C, RegisterFile, Wire, check
 
-RUNTIMES = ("micropython", "micropython-adafruit")
+RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 ROUNDS = 20
 
 

@@ -6,13 +6,14 @@ from buslock import LockTimeout, NoAck, NotCovered, NotHeld, Reentry
 from buslock_sim import Chip, RegisterFile
 from i2c_rig import BUSIO, EXPANDER, MEMORY, NOBODY, A, B, Rig, cancel, outcome, rigs, sleep
 from support import clock
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
 # Ports whose writes obey stop=False; esp32's new driver makes its STOP all the same.
-OBEYING = ("rp2", "stm32", "soft", "esp8266", "esp32_legacy")
-SHAPES = ("rp2", "esp32", "soft", "circuitpython")
+OBEYING = few_ports("rp2", "stm32", "soft", "esp8266", "esp32_legacy")
+SHAPES = few_ports("rp2", "esp32", "soft", "circuitpython")
 
 
 async def test_a_write_without_stop_under_the_own_hold():

@@ -4,11 +4,12 @@ import asyncio
 
 from buslock import Reentry
 from i2c_rig import A, B, Loops, Rig, in_thread, rigs, sleep
+from support.small import few_ports
 from support.turns import raises_async
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 def at_once(coroutine):

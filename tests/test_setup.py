@@ -6,11 +6,12 @@ from buslock import BusClosed, LockTimeout, NoAck, Reentry, TransferError, Would
 from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, rigs, sleep, use_key
 from support import clock
+from support.small import few_ports
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 class Sensor:

@@ -8,7 +8,9 @@ from spi_rig import PINS, PORTS, SOME, SYNC, AwaitedSPI, Echo, Rig, rigs, sleep,
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
-LEFT_OUT = {"pico": {"test_the_lists_of_ports_are_complete": "a desk tries them all; on a board there are two or three"}}
+LEFT_OUT = {
+    "pico": {"test_the_lists_of_ports_are_complete": "a desk tries them all; on a board there are two or three"}
+}
 
 
 async def every_way(rig, operate):

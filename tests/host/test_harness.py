@@ -245,7 +245,9 @@ def test_small():
     pass
 """
     (folder / "tests" / "test_one.py").write_text(source)
-    out = run_pytest(folder, "--runtime", "micropython", "--runtime", "micropython-adafruit", "--runtime", "cpython", "-rs")
+    out = run_pytest(
+        folder, "--runtime", "micropython", "--runtime", "micropython-adafruit", "--runtime", "cpython", "-rs"
+    )
     assert "2 passed, 4 skipped" in out, "those of micropython-adafruit, which begins with micropython-, too"
     assert "too little memory" in out and "no pins" in out
 

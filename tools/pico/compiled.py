@@ -43,6 +43,6 @@ def _build(folder: Path, command: list[str]) -> None:
         for source in sorted(folder.glob("*.c")):
             target = Path(made) / f"{source.stem}{SUFFIX}"
             running.append(subprocess.Popen([*command, "-o", str(target), str(source)], stderr=subprocess.DEVNULL))
-        if not any([process.wait() for process in running]):
+        if all([process.wait() == 0 for process in running]):  # noqa: C419 - wait for each
             for target in Path(made).iterdir():
                 os.replace(target, folder / target.name)

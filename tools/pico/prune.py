@@ -38,9 +38,9 @@ def prune(source: str, wanted: set[str]) -> str:
     return "\n".join(result).rstrip() + "\n"
 
 
-def for_one(sources: dict[str, str], module: str, test: str) -> dict[str, str]:
-    """Of modules that import each other, {"test_lock.py": source}: what one test of one of them needs."""
-    pruned = {f"{module}.py": prune(sources[f"{module}.py"], {test})}
+def for_some(sources: dict[str, str], module: str, tests: set[str]) -> dict[str, str]:
+    """Of modules that import each other, {"test_lock.py": source}: what some tests of one of them need."""
+    pruned = {f"{module}.py": prune(sources[f"{module}.py"], tests)}
     waiting = list(pruned)
     whole = set()
     while waiting:

@@ -6,7 +6,7 @@ Prints the lines of tests/runner.py as they come. SIGINT becomes Ctrl-C on the b
 
 The emulated board is a process, and a fork of it is a copy of the board. The module is loaded once, and each test runs on
 a copy of the board that has just loaded it, so that no test has less memory than another. Whatever does not fit like that
-gets a board of its own, with a module that holds only the one test and what it uses (prune.py).
+is tried again with less: half of the tests and what they use of the module (prune.py), in the end a single one.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ FULL = "MemoryError"
 WRAP_START_MS = (1 << 30) - (1 << 26) - 60000
 
 
-def files(sources: dict[str, Path]) -> dict[str, bytes]:
+def files(sources: dict[str, Path], shown_as: dict[str, Path]) -> dict[str, bytes]:
     """The board's file system: the test module and what is beside it, the runner, the library."""
     board = {
         **flash.library(),
@@ -39,13 +39,13 @@ def files(sources: dict[str, Path]) -> dict[str, bytes]:
         **flash.one(TESTS / "runner.py", "/tests/runner.py"),
     }
     for name, path in sources.items():
-        board.update(flash.one(path, f"/tests/{name}"))
+        board.update(flash.one(path, f"/tests/{name}", shown_as[name]))
     if (ROOT / "examples").is_dir():
         board.update(flash.tree(ROOT / "examples", "/examples"))
     return board
 
 
-def circuitpython_files(sources: dict[str, Path]) -> dict[str, bytes]:
+def circuitpython_files(sources: dict[str, Path], shown_as=None) -> dict[str, bytes]:
     """The same for CircuitPython, as sources."""
     from tools.pico import circuitpython
 
@@ -80,12 +80,13 @@ class Boards:
 
             self._files = files
         self.sources = sources
-        self.pico = Board(image, self._files(sources))
+        self.pico = Board(image, self._files(sources, sources))
         if clock == "wrap":
             self.pico.set_ms(WRAP_START_MS)
         self.pico.mcu.pio = []  # the emulator asks each after every instruction, and no test uses them
         self._alive, self._lives = os.pipe()
         self._child = 0
+        self._interrupted = False
 
     def boot(self) -> None:
         async def boot():
@@ -96,7 +97,7 @@ class Boards:
 
     def put(self, changed: dict[str, Path]) -> None:
         """Other files on the disk; for a board that has only booted."""
-        self.pico.put(self._files({**self.sources, **changed}))
+        self.pico.put(self._files({**self.sources, **changed}, self.sources))
 
     def run(self, code: str, afresh: bool) -> str:
         """Runs code to its end, and returns its traceback."""
@@ -141,9 +142,11 @@ class Boards:
     def wait(self, pid: int) -> int:
         _, status = os.waitpid(pid, 0)
         self._child = 0
-        return os.waitstatus_to_exitcode(status)
+        return 1 if self._interrupted else os.waitstatus_to_exitcode(status)
 
     def _interrupt(self) -> None:
+        """Whoever asks where a test hangs starts another process for those that are left."""
+        self._interrupted = True
         if self._child:
             os.kill(self._child, signal.SIGINT)
 
@@ -154,45 +157,57 @@ class Run:
     def __init__(self, kind: str, folder: str, origin: str, module: str, clock: str):
         self.source = Path(folder) / f"{module}.py"
         self.boards = Boards(kind, {**beside(Path(origin)), self.source.name: self.source}, clock)
-        self._begin = f"import sys\nsys.path.append('/tests')\nimport runner\nmodule = runner.begin({module!r}, {clock!r})\n"
+        self._begin = (
+            f"import sys\nsys.path.append('/tests')\nimport runner\nmodule = runner.begin({module!r}, {clock!r})\n"
+        )
         self._wrapping = clock.endswith("+wrapping")
 
     def run(self, tests: list[str]) -> int:
         self.boards.boot()
-        first = Lines(tests)
-        status = self._follow(first, lambda: self._together(tests))
-        for test in first.left:
-            status = status or self._follow(Lines([test], last=True), lambda test=test: self._alone(test))
-        if not status and not first.ended:
+        status = self._attempt(tests, whole=True)
+        if not status:
             _emit("end")
         return status
 
-    def _together(self, tests: list[str]) -> int:
-        """On a copy of the board that has just booted: loads the module, and runs each test on a copy of that."""
-        status = self._told(self._begin, True)
-        for test in tests:
-            status = status or self.boards.wait(self.boards.fork(lambda test=test: self._told(self._one(test), False)))
+    def _attempt(self, tests: list[str], whole: bool) -> int:
+        """Runs the tests, with the whole module or what they use of it; those without memory again, with less."""
+        lines = Lines(tests, whole, last=not whole and len(tests) == 1)
+        status = self._follow(lines, lambda: self._together(tests, whole))
+        if lines.loaded or len(tests) == 1:
+            parts = [[test] for test in lines.left]
+        else:
+            half = len(lines.left) // 2
+            parts = [part for part in (lines.left[:half], lines.left[half:]) if part]
+        for part in parts:
+            status = status or self._attempt(part, whole=False)
         return status
 
-    def _alone(self, test: str) -> int:
-        """On another such copy, with a module that holds only what this test needs."""
+    def _together(self, tests: list[str], whole: bool) -> int:
+        """On a copy of the board that has just booted: loads the module, and runs each test on a copy of that."""
+        if not whole:
+            self._prune({test.partition("[")[0] for test in tests})
+        status = self._told(self._begin, True)
+        for test in tests:
+            one = f"if module: runner.run_one(module, {test!r}, {self._wrapping})"
+            status = status or self.boards.wait(
+                self.boards.fork(lambda one=one, test=test: self._told(one, False, test))
+            )
+        return status
+
+    def _prune(self, tests: set[str]) -> None:
         sources = {name: path.read_text(encoding="utf-8") for name, path in self.boards.sources.items()}
         with tempfile.TemporaryDirectory(prefix="buslock-pico-") as folder:
             pruned = {}
-            for name, source in prune.for_one(sources, self.source.stem, test.partition("[")[0]).items():
+            for name, source in prune.for_some(sources, self.source.stem, tests).items():
                 pruned[name] = Path(folder) / name
                 pruned[name].write_text(source, encoding="utf-8")
             self.boards.put(pruned)
-        return self._told(self._begin + self._one(test), True)
 
-    def _one(self, test: str) -> str:
-        return f"if module: runner.run_one(module, {test!r}, {self._wrapping})"
-
-    def _told(self, code: str, afresh: bool) -> int:
+    def _told(self, code: str, afresh: bool, test: str | None = None) -> int:
         """Runs the code; its traceback, if it has one, is an event too."""
         errors = self.boards.run(code, afresh and self.boards.pico.starts_afresh)
         if errors and "SystemExit" not in errors:
-            _emit("traceback", text=errors)
+            _emit("traceback", text=errors, test=test)
         return 1 if errors and FULL not in errors else 0
 
     def _follow(self, lines: "Lines", work: Callable[[], int]) -> int:
@@ -209,11 +224,10 @@ class Run:
 class Lines:
     """What a copy prints is passed on, but not that there was no memory for a test; unless that was the last attempt."""
 
-    def __init__(self, tests: list[str], last: bool = False):
-        self.tests, self.last = tests, last
+    def __init__(self, tests: list[str], whole: bool, last: bool):
+        self.tests, self.whole, self.last = tests, whole, last
         self.left: list[str] = []  # for want of memory
-        self.ended = False  # without a test
-        self._running = None
+        self.loaded = False
 
     def came(self, line: str) -> None:
         _, mark, text = line.partition(MARK)
@@ -222,29 +236,26 @@ class Lines:
             return
         event = json.loads(text)
         kind, full = event["event"], FULL in event.get("text", "")
-        if kind == "start":
-            self._running = event["test"]
+        if kind == "ready":
+            self.loaded = True
         elif full and not self.last:
-            self.left += [self._running] if self._running else self.tests
+            self.left += [event["test"]] if event.get("test") else self.tests
             return
         elif kind == "traceback":
-            if not full:
+            if full:
+                _emit("test-fail", test=self.tests[0], text=event["text"], ms=0)
+            else:
                 _pass_on(event["text"] + "\n")
-                return
-            line = _event("test-fail", test=self.tests[0], text=event["text"], ms=0)
-        elif kind in ("load-fail", "load-skip"):
-            self.ended = True
-            if self.last:
-                line = _event(kind.replace("load", "test"), **{**event, "test": self.tests[0]})
+            return
+        elif kind in ("load-fail", "load-skip") and not self.whole:
+            for test in self.tests:
+                _emit(kind.replace("load", "test"), **{**event, "test": test})
+            return
         _pass_on(line)
 
 
-def _event(kind: str, **values) -> str:
-    return MARK + json.dumps({**values, "event": kind}) + "\n"
-
-
 def _emit(kind: str, **values) -> None:
-    _pass_on(_event(kind, **values))
+    _pass_on(MARK + json.dumps({**values, "event": kind}) + "\n")
 
 
 def _pass_on(text: str) -> None:
