@@ -19,8 +19,8 @@ HEAP = "640K"
 TIME_LIMIT = 300  # of the slow one
 SLOW = ("test_each_number_of_blocks",)
 
-ENOUGH = 400  # blocks
-SAMPLE = 7
+ENOUGH = 2000  # blocks
+SAMPLE = 41
 
 
 def shared(case):
