@@ -16,7 +16,7 @@ from support.outcome import Skip
 from test_memory_runs_out import OF_I2C, OF_SPI, OF_UART, too_late, with_keys, with_lock_hold, with_table
 
 RUNTIMES = ("micropython", "micropython-adafruit")
-HEAP = "1M"
+HEAP = "2M"
 TIME_LIMIT = 900  # of the slow ones
 SLOW = ("test_each_number_of_blocks",)
 
