@@ -24,6 +24,13 @@ from i2c_rig import (
 )
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "deeper calls than a Pico's stack has room for: a driver, its look-alike and the simulated bus": (
+            "test_a_driver_that_survives_its_own_errors",
+        ),
+    }
+}
 
 
 def looks(rig):

@@ -114,6 +114,8 @@ def read(path: Path) -> TestFile:
     named = [("SLOW", name) for name in (slow if isinstance(slow, tuple) else ())]
     for reasons in file.constants.get("LEFT_OUT", {}).values():
         tests = reasons.values() if isinstance(reasons, dict) else ()
+        if not all(isinstance(some, tuple) for some in tests):
+            raise TestFileError(f"{path}: LEFT_OUT says why first, and then of which tests: a tuple of names")
         named += [("LEFT_OUT", name) for some in tests for name in some]
     for constant, name in named:
         if name not in names:

@@ -337,6 +337,7 @@ def test_module_that_cannot_be_imported(folder):
         ("@mark\ndef test_a():\n    pass\n", "test_a is decorated"),
         ("SLOW = ('test_b',)\n", "SLOW names 'test_b', and there is no such test"),
         ("LEFT_OUT = {'pico': {'why': ('test_b',)}}\n", "LEFT_OUT names 'test_b', and there is no such test"),
+        ("LEFT_OUT = {'pico': {'test_b': 'why'}}\n", "LEFT_OUT says why first"),
         ("CLOCK = 'moon'\n", "CLOCK is 'moon'"),
         ("RUNTIMES = 'cpython'\n", "RUNTIMES is a str"),
         ("TIME_LIMIT = 3 * HOUR\n", "TIME_LIMIT is read without running the module"),
