@@ -128,7 +128,8 @@ async def main():
         await drawing
     except asyncio.CancelledError:
         pass
-    print("chip selects left active: %(left_selected)d, errors: %(errors)d" % bus.stats())
+    stats = bus.stats()
+    print("chip selects left active: %d, errors: %d" % (stats["left_selected"], stats["errors"]))
     await bus.aclose()
 
 

@@ -82,7 +82,8 @@ async def watch(address):
 
 async def main():
     await asyncio.gather(*[watch(address) for address in NODES])
-    print("silences %(silences)d, invalid replies %(errors)d" % bus.stats())
+    stats = bus.stats()
+    print("silences %d, invalid replies %d" % (stats["silences"], stats["errors"]))
     await bus.aclose()
 
 

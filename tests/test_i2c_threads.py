@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import Reentry
-from i2c_rig import A, B, in_thread, rigs, sleep
+from i2c_rig import A, B, Loops, Rig, in_thread, rigs, sleep
 from support.small import few_ports
 from support.turns import raises_async
 
@@ -143,6 +143,18 @@ async def test_another_thread_is_refused():
         assert rig.wire.messages == messages
         assert await rig.bus.read_register(A, 1, 1) == b"\x01"
         rig.check()
+
+
+def test_a_program_that_goes_on_in_another_thread():
+    """A bus whose loop does not run any more belongs to the next one, whichever thread that is in."""
+    for shape in ("rp2", "circuitpython"):
+        rig = Rig(shape)
+        loops = Loops()
+        assert loops.run(rig.bus.read_register(A, 1, 1)) == b"\x01"
+        loops.new()
+        assert in_thread(lambda: loops.run(rig.bus.read_register(A, 2, 1))) == b"\x02"
+        rig.check()
+        loops.close()
 
 
 async def test_debug_does_not_change_results():

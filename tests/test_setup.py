@@ -841,6 +841,24 @@ async def test_an_alias_shares_the_set_up():
         rig.check()
 
 
+async def test_a_recovery_makes_the_set_up_of_an_alias_due():
+    """It is due for both addresses, and run once."""
+    for again in (lambda rig: rig.bus.recover(), lambda rig: rig.bus.aclose()):
+        rig = Rig(factory="sync")
+        runs = []
+
+        async def setup(session):
+            runs.append(session)
+
+        rig.bus.device(A, setup=setup, aliases=(B,))
+        for n in range(1, 4):
+            assert await rig.bus.read_register(B, 1, 1) == b"\xfe"
+            assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+            assert len(runs) == n
+            await again(rig)
+        rig.check()
+
+
 async def test_a_new_bus_runs_the_set_up_again():
     """Nothing is remembered beyond the bus object: a program that is loaded again sets its chips up again (C3)."""
     rig = Rig()

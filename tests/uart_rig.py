@@ -17,7 +17,7 @@ CPYTHON = sys.implementation.name == "cpython"
 
 MACHINE = few_ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
 BUSIO = few_ports("circuitpython", "blinka")
-STREAMS = ("streams",) if CPYTHON else ()
+STREAMS = ("streams",)
 PORTS = MACHINE + BUSIO + STREAMS
 WITH_DE = MACHINE + BUSIO
 SOME = ("rp2", "circuitpython") + STREAMS  # one of each kind
@@ -152,9 +152,12 @@ class Rig:
         await sleep(1)
         if self.port not in STREAMS:
             return self.make()
-        from buslock_sim import open_streams
+        if CPYTHON:
+            from buslock_sim import open_streams
 
-        streams = await open_streams(self.line, baudrate=self.baudrate)
+            streams = await open_streams(self.line, baudrate=self.baudrate)
+        else:
+            streams = (asyncio.StreamReader(UART(self.line, baudrate=self.baudrate)),) * 2
         self.made.append(streams)
         return streams
 

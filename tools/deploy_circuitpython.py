@@ -1,13 +1,16 @@
 """The library laid out as CircuitPython's community bundle wants a library: prepared, not published.
 
 python3 tools/deploy_circuitpython.py [FOLDER]      writes build/circuitpython
+CIRCUITPYTHON_MPY_CROSS=mpy-cross.static-… python3 tools/deploy_circuitpython.py --mpy     and mpy/buslock for lib on CIRCUITPY
 
 buslock/                          the package, at the top; without what only CPython uses
 examples/buslock_simpletest.py    one short program that says how it is used
 pyproject.toml, requirements.txt  from which circup knows what else to install
+mpy/buslock/                      with --mpy: compiled, by the mpy-cross of CircuitPython that the variable names
 README.md, LICENSE, REUSE.toml, LICENSES/MIT.txt  who may use it, as the bundle's checks read it
 """
 
+import argparse
 import shutil
 import sys
 from pathlib import Path
@@ -95,13 +98,37 @@ def write(folder: Path) -> None:
     (folder / "REUSE.toml").write_text(REUSE.format(holder=copyright_line().removeprefix("Copyright (c) ")))
 
 
+def write_mpy(folder: Path) -> None:
+    """The compiled package. It is loaded five times as fast as the sources, and keeps as much RAM."""
+    files = deploy_build.compiled(deploy_build.sources(deploy_build.modules()), circuit=True)
+    shutil.rmtree(folder / "mpy", ignore_errors=True)
+    (folder / "mpy" / "buslock").mkdir(parents=True)
+    for name, data in files.items():
+        (folder / "mpy" / name).write_bytes(data)
+
+
 def copyright_line() -> str:
     """Of LICENSE."""
     lines = (ROOT / "LICENSE").read_text(encoding="utf-8").splitlines()
     return next(line for line in lines if line.startswith("Copyright"))
 
 
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tools/deploy_circuitpython.py", description="Writes a bundle's layout.")
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "build" / "circuitpython")
+    parser.add_argument("--mpy", action="store_true", help=f"the .mpy files, too; {deploy_build.CIRCUITPYTHON_VARIABLE}")
+    args = parser.parse_args(argv)
+    write(args.folder)
+    package = args.folder / "buslock"
+    if args.mpy:
+        try:
+            write_mpy(args.folder)
+        except deploy_build.BuildError as e:
+            sys.exit(str(e))
+        package = args.folder / "mpy" / "buslock"
+    print(f"-- copy {package} into lib on CIRCUITPY, or give {args.folder} to circuitpython-build-bundles")
+    return 0
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "circuitpython"
-    write(target)
-    print(f"-- {target}: copy its folder buslock into lib on CIRCUITPY, or give it to circuitpython-build-bundles")
+    sys.exit(main(sys.argv[1:]))

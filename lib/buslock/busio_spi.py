@@ -103,6 +103,3 @@ class BusioSPI:
 
     def write_readinto(self, out, into):
         self._do(self.spi.write_readinto, out, into)
-
-    def deinit(self):
-        self.spi.deinit()

@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import errno
 import importlib
+import json
 import os
 import pty
 import subprocess
@@ -394,29 +395,118 @@ def mpremote(port: str, *arguments: str) -> str:
         [sys.executable, "-m", "mpremote", "connect", port, *arguments],
         capture_output=True,
         text=True,
-        timeout=1200,
+        timeout=3600,
         cwd=environment.ROOT,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_install_paths_of_mpremote_on_the_emulated_pico(request, tmp_path):
-    """As README gives them: mount, mkdir and cp -r, mip from a local package file."""
+# For each package file a program that uses what it installs with what is on the emulated Pico's pins, and what it prints.
+PROGRAMS = {
+    "locks": (
+        """
+from buslock import Lock, LockTable, deadline
+lock, table = Lock(), LockTable()
+async def use():
+    async with deadline(1000), lock, table.hold("key"):
+        return lock.locked(), len(table)
+""",
+        "(True, 1)",
+    ),
+    "i2c": (
+        """
+from machine import I2C, Pin
+from buslock import I2CBus
+bus = I2CBus(lambda: I2C(0, scl=Pin(5), sda=Pin(4)), scl=5, sda=4)
+async def use():
+    return await bus.read_register(0x48, 0x00, 2)
+""",
+        r"b'\n\xc0'",
+    ),
+    "spi": (
+        """
+from machine import Pin, SPI
+from buslock import SPIBus
+bus = SPIBus(lambda: SPI(0, sck=Pin(18), mosi=Pin(19), miso=Pin(16)))
+async def use():
+    got = bytearray(2)
+    await bus.device(Pin(17), baudrate=1_000_000).write_readinto(b"\\x01\\x02", got)
+    return got
+""",
+        r"bytearray(b'\xfe\xfd')",
+    ),
+    "uart": (
+        """
+from machine import Pin, UART
+from buslock import UARTBus
+bus = UARTBus(lambda: UART(0, 115200, tx=Pin(0), rx=Pin(1), timeout=0))
+async def use():
+    return await bus.device().exchange(b"hello\\n", until=b"\\n")
+""",
+        r"b'pong hello\n'",
+    ),
+}
+END = """
+import asyncio, buslock
+print(asyncio.run(use()), buslock.__file__)
+"""
+
+
+def minutes(request):
     needs_pico()
     if not request.config.getoption("--all"):
         pytest.skip("mpremote takes minutes to fill the emulated Pico's disk; its install paths are tried with --all")
+
+
+def uses(port: str, program: str, file: str = "/lib/buslock/__init__.py", *before: str) -> None:
+    """What was installed works, and is what the program has imported."""
+    code, expected = PROGRAMS[program]
+    assert f"{expected} {file}" in mpremote(port, *before, "exec", code + END)
+
+
+def test_mount_on_the_emulated_pico(request):
+    """The library stays on the desk."""
+    minutes(request)
+    with emulated_port() as port:
+        for program in PROGRAMS:
+            uses(port, program, "buslock/__init__.py", "mount", "lib")
+
+
+def test_copy_to_the_emulated_pico(request):
+    """All sources."""
+    minutes(request)
+    with emulated_port() as port:
+        mpremote(port, "mkdir", ":lib")
+        mpremote(port, "cp", "-r", "lib/buslock", ":lib/")
+        for program in PROGRAMS:
+            uses(port, program)
+
+
+@pytest.mark.parametrize("package", [*PROGRAMS, "all"])
+def test_mip_on_the_emulated_pico(package, request):
+    """From the local package files: each installs all that its program needs."""
+    minutes(request)
+    with emulated_port() as port:
+        mpremote(port, "mip", "install", "package.json" if package == "all" else f"package-{package}.json")
+        for program in PROGRAMS if package == "all" else [package]:
+            uses(port, program)
+
+
+def test_mpremote_on_the_emulated_pico(tmp_path):
+    """Its three ways with two files; with all of them it takes minutes, see the tests above."""
     used = "from buslock.errors import NoAck; import buslock; print(NoAck.__name__, buslock.__file__)"
-    part = tmp_path / "buslock"  # all modules would take as long again
-    part.mkdir()
+    part = tmp_path / "lib" / "buslock"
+    part.mkdir(parents=True)
     for name in ("__init__.py", "errors.py"):
         (part / name).write_bytes((deploy_build.LIBRARY / name).read_bytes())
+    urls = [[f"buslock/{path.name}", f"lib/buslock/{path.name}"] for path in part.iterdir()]
+    (tmp_path / "package.json").write_text(json.dumps({"version": "1", "urls": urls}))
     with emulated_port() as port:
         assert "NoAck buslock/__init__.py" in mpremote(port, "mount", "lib", "exec", used)
         mpremote(port, "mkdir", ":lib")
         mpremote(port, "cp", "-r", str(part), ":lib/")
         assert "NoAck /lib/buslock/__init__.py" in mpremote(port, "exec", used)
         mpremote(port, "rm", "-r", ":lib/buslock")
-        mpremote(port, "mip", "install", "package-locks.json")
-        ran = mpremote(port, "exec", "from buslock import Lock; import buslock; print(Lock.__name__, buslock.__file__)")
-        assert "Lock /lib/buslock/__init__.py" in ran
+        mpremote(port, "mip", "install", str(tmp_path / "package.json"))
+        assert "NoAck /lib/buslock/__init__.py" in mpremote(port, "exec", used)

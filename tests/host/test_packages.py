@@ -142,6 +142,35 @@ def test_circuitpython_layout(bundle):
     assert all(name.startswith("buslock_") for name in examples)
 
 
+def test_circuitpython_mpy_files(tmp_path, monkeypatch):
+    """By the compiler that the variable names, which must be CircuitPython's: here one that only says that it is."""
+    sources = deploy_build.sources(["__init__", "errors"])
+    monkeypatch.delenv(deploy_build.CIRCUITPYTHON_VARIABLE, raising=False)
+    with pytest.raises(deploy_build.BuildError, match="set CIRCUITPYTHON_MPY_CROSS to CircuitPython's own mpy-cross"):
+        deploy_build.compiled(sources, circuit=True)
+    monkeypatch.setenv(deploy_build.CIRCUITPYTHON_VARIABLE, str(tmp_path / "none"))
+    with pytest.raises(deploy_build.BuildError, match="none, which is no program"):
+        deploy_build.compiled(sources, circuit=True)
+    monkeypatch.setenv(deploy_build.CIRCUITPYTHON_VARIABLE, deploy_build.mpy_cross())
+    with pytest.raises(deploy_build.BuildError, match=r"makes \.mpy files for MicroPython"):
+        deploy_build.compiled(sources, circuit=True)
+    compiler = tmp_path / "mpy-cross"
+    compiler.write_text('#!/bin/sh\nprintf "C\\006 %s" "$2" > "$4"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv(deploy_build.CIRCUITPYTHON_VARIABLE, str(compiler))
+    deploy_circuitpython.write_mpy(tmp_path)
+    found = {path.name: path.read_bytes() for path in (tmp_path / "mpy" / "buslock").iterdir()}
+    assert sorted(found) == sorted(f"{name}.mpy" for name in deploy_build.modules())
+    assert found["lock.mpy"] == b"C\x06 buslock/lock.py"
+
+
+def test_circuitpythons_own_compiler():
+    if not os.environ.get(deploy_build.CIRCUITPYTHON_VARIABLE):
+        pytest.skip(f"{deploy_build.CIRCUITPYTHON_VARIABLE} names no mpy-cross of CircuitPython")
+    compiled = deploy_build.compiled(deploy_build.sources(deploy_build.modules()), circuit=True)
+    assert {data[:2] for data in compiled.values()} == {b"C\x06"}
+
+
 def git(folder, *arguments):
     identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com")
     done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True)

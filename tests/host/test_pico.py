@@ -1,5 +1,5 @@
-"""The emulated Pico: where its firmware comes from, its chips, a few tests and the example on it. All tests run on it
-with --runtime pico or --all."""
+"""The emulated Pico: where its firmware comes from, its chips, and a few tests on it. All tests run on it with --runtime
+pico or --all; the examples in test_examples.py."""
 
 import subprocess
 import sys
@@ -9,19 +9,11 @@ import pytest
 
 from tools import environment, jobs, runtimes
 from tools.pico import fat, firmware
-from tools.pico.available import needs_pico
+from tools.pico.available import needs_pico, on_the_pico
 
 ROOT = environment.ROOT
 # Of tests/test_lock.py, those that say most in the least time.
 A_FEW = ("test_first_come_first_served", "test_one_holder_at_a_time", "test_bad_arguments")
-LIMIT = 600
-
-
-def on_the_pico(program: Path, kind: firmware.Kind = firmware.MICROPYTHON) -> subprocess.CompletedProcess:
-    needs_pico(kind)
-    script = [str(ROOT / "tools" / "pico" / "script.py"), str(program)]
-    script += ["--circuitpython"] if kind is firmware.CIRCUITPYTHON else []
-    return subprocess.run([sys.executable, *script], capture_output=True, text=True, timeout=LIMIT)
 
 
 def uf2(family: int, contents: bytes) -> bytes:
@@ -205,33 +197,6 @@ def test_chips_on_the_pins(tmp_path):
         r"spi bytearray(b'\xff\xff')",
         r"spi selected bytearray(b'\xfe\xfd')",
     ]
-
-
-def test_the_example_on_the_pico():
-    done = on_the_pico(ROOT / "examples" / "read_registers.py")
-    assert done.returncode == 0, done.stderr
-    for expected in ("thermometer: one conversion", "21.50 C", "0x0117", "missed its deadline of 100 ms", "101325"):
-        assert expected in done.stdout
-
-
-OTHERS = {
-    "conversion": "the expander was written while a conversion ran",
-    "calibration": r"calibration is now b'\x124Vx'",
-    "thermometer_eeprom": "228 bytes written, read back the same",
-    "recovery": "pressure 101325",
-    "unmodified_driver": "NotCovered: i2c0/0x48 is in use by task 'main'",
-}
-
-
-@pytest.mark.parametrize("example", OTHERS)
-def test_other_examples_on_the_pico(example, request):
-    """Those whose chips are on the emulated Pico's pins."""
-    needs_pico()
-    if not request.config.getoption("--all"):
-        pytest.skip("examples/read_registers.py runs on the emulated Pico; the others with --all")
-    done = on_the_pico(ROOT / "examples" / f"{example}.py")
-    assert done.returncode == 0, done.stderr
-    assert OTHERS[example] in done.stdout
 
 
 def test_an_exception_of_a_program_is_shown(tmp_path):

@@ -1,10 +1,12 @@
-"""CircuitPython's firmware on the emulated Pico: its disk is FAT, and has sources, because its .mpy files are its own."""
+"""CircuitPython's firmware on the emulated Pico. Its disk is FAT, and has sources: its .mpy files are its own, and are
+made only where CIRCUITPYTHON_MPY_CROSS names the mpy-cross that can."""
 
+import os
 from pathlib import Path
 
 from rp2040py.boards import FlashLayout  # pyright: ignore[reportMissingImports]
 
-from tools import environment
+from tools import deploy_build, environment
 from tools.pico import fat
 from tools.pico.board import Pico
 
@@ -32,10 +34,11 @@ def tree(folder: Path, target: str) -> dict[str, bytes]:
 def files() -> dict[str, bytes]:
     """The library, the simulator, the boards' files, and the two libraries of Adafruit that its users install."""
     adafruit = environment.FOLDERS["adafruit"]
-    return {
+    found = {
         **tree(environment.ROOT / "lib" / "buslock", "/lib/buslock"),
         **tree(environment.ROOT / "lib" / "buslock_sim", "/lib/buslock_sim"),
         **tree(environment.ROOT / "boards", "/boards"),
         **tree(adafruit / "asyncio", "/lib/asyncio"),
         "/lib/adafruit_ticks.py": (adafruit / "adafruit_ticks.py").read_bytes(),
     }
+    return deploy_build.compiled(found, circuit=True) if os.environ.get(deploy_build.CIRCUITPYTHON_VARIABLE) else found

@@ -72,6 +72,11 @@ class Host(cdc.USBCDC):
 class I2C(i2c.RPI2C):
     """The I2C controller."""
 
+    @property
+    def starts(self):
+        """True while it makes a START, or waits for the bus to make one."""
+        return self._state == i2c.I2CState.START
+
     def _abort(self, reason):
         self.abort_source &= ~(FLUSH_COUNT << i2c.TX_FLUSH_CNT_SHIFT)
         self.abort_source |= reason | (self._tx_fifo.item_count & FLUSH_COUNT) << i2c.TX_FLUSH_CNT_SHIFT

@@ -2,13 +2,16 @@
 
 The chips are those of buslock_sim, or anything with their start(read), write(byte), read() and stop(). They hang on one
 of the two hardware controllers and, at the level of its pins, on the same two wires: that is how firmware bit-bangs
-(SoftI2C, scan(), writes of no bytes).
+(SoftI2C, scan(), writes of no bytes). Behind a multiplexer (buslock_sim's) those of its open channels answer. A chip that
+holds SDA keeps the controller from making a START, until it has seen its clocks on SCL.
 """
 # pyright: reportMissingImports=false, reportOptionalCall=false, reportOptionalMemberAccess=false
 
 from rp2040py.gpio_pin import GPIOPinState
 
 SYS_TICK_NS = 8  # of the 125 MHz that count the controller's SCL periods
+FUNCTION_I2C = 3  # of a pin
+LOOK_NS = 10_000
 
 
 class I2CWire:
@@ -23,12 +26,14 @@ class I2CWire:
         self._next = None
         self._alarm = rp2040.clock.create_alarm(self._go_on)
         controller = self._controller
-        controller.on_start = lambda repeated: self._after(1, controller.complete_start)
+        controller.on_start = self._start
         controller.on_connect = self._connect
         controller.on_write_byte = self._write
         controller.on_read_byte = self._read
         controller.on_stop = self._stop
-        PinWire(rp2040, self.sda, self.scl, self.chips)
+        self._pins = PinWire(rp2040, self.sda, self.scl, self.chips)
+        self._sda_pin = rp2040.gpio[self.sda]
+        self._bus_free = rp2040.clock.create_alarm(self._look_for_free)
 
     def _after(self, bits, then):
         """What the controller is told, once so many bits have gone over the wire and the chip lets go of SCL."""
@@ -40,6 +45,20 @@ class I2CWire:
     def _go_on(self):
         then, self._next = self._next, None
         then()
+
+    def _start(self, _repeated):
+        if holders(self.chips):
+            self._bus_free.schedule(LOOK_NS)  # it waits for the bus, and meanwhile the firmware gives up
+        else:
+            self._after(1, self._controller.complete_start)
+
+    def _look_for_free(self):
+        if not self._controller.starts:
+            return  # it was reset
+        if holders(self.chips) or self._sda_pin.function_select != FUNCTION_I2C:
+            self._bus_free.schedule(LOOK_NS)
+        else:
+            self._after(1, self._controller.complete_start)
 
     def _connect(self, address, mode):
         self._chip = called(self.chips, address, bool(int(mode)))
@@ -58,16 +77,30 @@ class I2CWire:
         if self._chip is not None:
             self._chip.stop()
             self._chip = None
+            self._pins.look()
         self._after(1, self._controller.complete_stop)
 
 
 def called(chips, address, read):
     """The chip that acknowledges this address; None."""
-    chip = chips.get(address)
-    if chip is None:
-        return None
-    chip.address = address
-    return chip if chip.start(read) else None
+    for chip in find(chips, address):
+        chip.address = address
+        return chip if chip.start(read) else None
+    return None
+
+
+def find(chips, address):
+    """The chips that hear this address: at most one, if the chips are wired rightly."""
+    if address in chips:
+        yield chips[address]
+    for chip in chips.values():
+        for channel in getattr(chip, "open_channels", tuple)():
+            yield from channel.find(address, [])
+
+
+def holders(chips):
+    """Those that hold SDA low."""
+    return [chip for chip in chips.values() if getattr(chip, "holds_sda", False)]
 
 
 class PinWire:
@@ -76,7 +109,7 @@ class PinWire:
     def __init__(self, rp2040, sda, scl, chips):
         self._sda_pin, self._scl_pin, self._chips = rp2040.gpio[sda], rp2040.gpio[scl], chips
         self._sda = self._scl = True  # as the controller leaves them; False is driven low
-        self._pulled = False  # a chip drives SDA low
+        self._pulled = False  # a chip drives SDA low, for a bit or ACK
         self._state = "idle"  # or "in", "out" (bytes towards the chip, from it), "deaf"
         self._chip = None
         self._bits = self._count = 0
@@ -88,7 +121,11 @@ class PinWire:
     def _pull(self, low):
         if low != self._pulled:
             self._pulled = low
-            self._sda_pin.set_input_value(not low)
+            self.look()
+
+    def look(self):
+        """SDA has the level that the chips give it."""
+        self._sda_pin.set_input_value(not (self._pulled or holders(self._chips)))
 
     def _sda_moved(self, state, _before):
         high = state != GPIOPinState.LOW
@@ -110,6 +147,9 @@ class PinWire:
             return
         self._scl = high
         if not high:
+            for chip in holders(self._chips):
+                chip.clock()
+                self.look()
             if self._state == "in":
                 self._fell_in()
             elif self._state == "out":

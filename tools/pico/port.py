@@ -9,6 +9,7 @@ board's disk is empty, or with --full filled but for so many KB. A pty is opened
 import argparse
 import asyncio
 import os
+import select
 import signal
 import sys
 import time
@@ -25,11 +26,16 @@ TAKEN = 24 * 1024  # of an empty disk, by littlefs itself
 
 
 class Pace:
-    """Holds the board's clock back to real time. Idle, it would run ahead, and the board not wait for a slow host."""
+    """Holds the board's clock back to real time. Idle, it would run ahead, and the board not wait for a slow host.
 
-    STEP_NS = 1_000_000
+    What the host sends (`fd` is its end of the pty) ends the waiting: mpremote sends little and waits for an answer, again
+    and again.
+    """
 
-    def __init__(self, pico):
+    STEP_NS = 4_000_000
+
+    def __init__(self, pico, fd: int):
+        self._fd = fd
         self._clock = pico.simulator.clock
         self._alarm = self._clock.create_alarm(self._check)
         self._start()
@@ -40,10 +46,8 @@ class Pace:
 
     def _check(self):
         ahead = (self._clock.nanos - self._nanos) / 1e9 - (time.monotonic() - self._real)
-        if ahead > 0:
-            time.sleep(ahead)
-        else:
-            self._start()  # it is not to make up for the time in which it was too slow
+        if ahead <= 0 or select.select([self._fd], [], [], ahead)[0]:
+            self._start()  # it is not to make up for the time in which it was too slow, nor to rest for what it was ahead
         self._alarm.schedule(self.STEP_NS)
 
 
@@ -65,7 +69,8 @@ async def serve(image: Path, free_kb: int | None) -> None:
     await pico.boot()
     port = PtyInteractiveRepl(pico.cdc, pico.simulator, lambda status: None)
     await port.start()
-    Pace(pico)
+    assert port._master_fd is not None, "it was started"
+    Pace(pico, port._master_fd)
     print(port.slave_path, flush=True)
     try:
         await pico.simulator.wait_for(stopped, None)

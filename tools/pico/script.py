@@ -38,10 +38,13 @@ def run(args) -> int:
 
 
 def make_board(image: Path, program: Path, circuit: bool):
+    from tools.pico.desk import desk_for
+
     if circuit:
         from tools.pico import circuitpython
 
-        return circuitpython.CircuitPythonPico(image, {**circuitpython.files(), "/program.py": program.read_bytes()})
+        files = {**circuitpython.files(), "/program.py": program.read_bytes()}
+        return circuitpython.CircuitPythonPico(image, files, desk_for(program))
     from tools.pico import flash
     from tools.pico.board import Pico
 
@@ -50,11 +53,11 @@ def make_board(image: Path, program: Path, circuit: bool):
         **flash.tree(ROOT / "boards", "/boards"),
         "/program.py": program.read_bytes(),
     }
-    return Pico(image, files)
+    return Pico(image, files, desk_for(program))
 
 
 async def run_on_board(pico, limit: float | None) -> int:
-    """1 if the program ended with an exception, 2 if it did not end in time."""
+    """1 if the program ended with an exception or broke the rules of a chip, 2 if it did not end in time."""
     await pico.boot()
     try:
         code = "exec(compile(open('/program.py').read(), '/program.py', 'exec'))\n"  # CircuitPython has no execfile
@@ -67,7 +70,9 @@ async def run_on_board(pico, limit: float | None) -> int:
     if errors and "SystemExit" not in errors:
         print(errors, end="", file=sys.stderr)
         return 1
-    return 0
+    for text in pico.desk.violations():
+        print(f"-- against the rules: {text}", file=sys.stderr)
+    return 1 if pico.desk.violations() else 0
 
 
 def main(argv: list[str]) -> int:
