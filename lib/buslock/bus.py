@@ -40,9 +40,7 @@ class Bus:
         self._serial = _serials[0]
         self.name = name
         # What each operation looks at is the object's own: a default of the second class above takes ten times as long.
-        self.debug = (
-            False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
-        )
+        self.debug = False  # True: every operation takes the slow way and checks that it comes from the bus's own thread
         self._native = None  # asks whether the port's own lock is free, where it has one
         self._transfer = False  # a transfer runs: what is called now is called from an interrupt
         self._limit = check_ms(max_waiters)

@@ -64,7 +64,9 @@ class _MoreOperations(SPIOperations):
 class SPIDevice(_MoreOperations, Device):
     _pin: Any
     _given_cs: Any
-    def __init__(self, bus: SPIBus, key: object, cs: Any, config: Any, cs_active: int, setup: Any) -> None: ...
+    def __init__(
+        self, bus: SPIBus, key: object, cs: Any, config: Any, cs_active: int, setup: Any
+    ) -> None: ...
     def hold(self, timeout_ms: int | None = None, wire: bool = False) -> BusHold[SPISession]:
         """`async with device.hold() as session`: its key, and with `wire=True` the wire of the bus too."""
 

@@ -1,9 +1,9 @@
 """Trace: the last events of one or more buses, each with its time, key and task. Recording one allocates nothing.
 
-trace = Trace()
-bus = I2CBus(board.i2c, trace=trace)
-...
-trace.dump()
+    trace = Trace()
+    bus = I2CBus(board.i2c, trace=trace)
+    ...
+    trace.dump()
 """
 
 import time
