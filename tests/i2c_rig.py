@@ -23,7 +23,7 @@ from buslock_sim import (
 )
 from support import clock
 from support.outcome import skip
-from support.small import KEPT, few_ports
+from support.small import KEPT, SMALL, few_ports
 
 try:
     import _thread
@@ -212,6 +212,8 @@ def in_thread(function):
     """Runs the function in another thread and returns its result or exception."""
     if _thread is None:
         skip("this MicroPython has no threads: it is built without _thread")
+    if SMALL:
+        skip("a thread of a Pico is its other core, which the emulator does not have")
     results = []
 
     def run():

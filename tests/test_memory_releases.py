@@ -15,12 +15,12 @@ from memory_rig import I2C, SPI, TWO, UART, Locks, TracedI2C, TracedSPI, TracedU
 from support import cold
 
 RUNTIMES = ("micropython", "micropython-adafruit")
-HEAP = "640K"
+HEAP = "2M"
 TIME_LIMIT = 300  # of the slow one
 SLOW = ("test_each_number_of_blocks",)
 
-ENOUGH = 400  # blocks
-SAMPLE = 7
+ENOUGH = 2000  # blocks
+SAMPLE = 41
 
 
 def shared(case):

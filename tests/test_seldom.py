@@ -14,6 +14,13 @@ from i2c_rig import A, B
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "more memory than a Pico has: the rigs and the look-alikes of all three buses": (
+            "test_constants_of_look_alikes",
+        ),
+    }
+}
 CPYTHON = sys.implementation.name == "cpython"
 
 
@@ -358,7 +365,7 @@ async def test_speed_of_a_uart_that_tells_it_in_words_only():
         ("UART(0, baudrate=?)", 10000 / 9600),
         ("UART(0)", 10000 / 9600),
     ):
-        assert character_ms(Told(text)) == ms, text
+        assert abs(character_ms(Told(text)) - ms) < 1e-6, text  # floats of a board have 30 bits
 
 
 async def test_reset_of_a_uart_that_was_never_used():

@@ -6,8 +6,8 @@ Constants at its top level choose how it is run:
     CLOCK = "virtual"                       or "wrap", see tests/support/clock.py (default: "real")
     SLOW = ("test_name",)                   run only with --all; True: all of them
     TIME_LIMIT = 120                        seconds for one test (default: 60)
-    LEFT_OUT = {"pico": {"test_name": "why"}}   on this runtime, and those whose names begin with it and a dash, these tests
-                                            are skipped, with what is missing there; "why" alone: all of them
+    LEFT_OUT = {"pico": {"why": ("test_name",)}}   on this runtime, and those whose names begin with it and a dash, these
+                                            tests are skipped, with what is missing there; "why" alone: all of them
     ALONE = True                            nothing else runs at the same time: for tests that measure time
     HEAP = "1M"                             of the MicroPythons (default: what tests of thousands of tasks need)
     EACH = {"over": ("lock", "key")}        a test that takes the argument `over` is an item for each: test_fifo[lock]
@@ -78,9 +78,11 @@ class TestFile:
         """Why this test is not run there."""
         for name, reasons in self.constants.get("LEFT_OUT", {}).items():
             if f"{runtime}-".startswith(f"{name}-"):
-                reason = reasons if isinstance(reasons, str) else reasons.get(test.partition("[")[0])
-                if reason:
-                    return reason
+                if isinstance(reasons, str):
+                    return reasons
+                for reason, tests in reasons.items():
+                    if test.partition("[")[0] in tests:
+                        return reason
         return None
 
     def is_slow(self, test: str) -> bool:
@@ -111,7 +113,10 @@ def read(path: Path) -> TestFile:
     slow = file.constants.get("SLOW", ())
     named = [("SLOW", name) for name in (slow if isinstance(slow, tuple) else ())]
     for reasons in file.constants.get("LEFT_OUT", {}).values():
-        named += [("LEFT_OUT", name) for name in (reasons if isinstance(reasons, dict) else ())]
+        tests = reasons.values() if isinstance(reasons, dict) else ()
+        if not all(isinstance(some, tuple) for some in tests):
+            raise TestFileError(f"{path}: LEFT_OUT says why first, and then of which tests: a tuple of names")
+        named += [("LEFT_OUT", name) for some in tests for name in some]
     for constant, name in named:
         if name not in names:
             raise TestFileError(f"{path}: {constant} names {name!r}, and there is no such test")

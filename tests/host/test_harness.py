@@ -236,7 +236,7 @@ def test_a_test_of_each(folder, runtime):
 
 def test_left_out_tests_are_skipped_with_their_reason(folder):
     source = """
-LEFT_OUT = {"micropython": {"test_large": "too little memory"}, "cpython": "no pins"}
+LEFT_OUT = {"micropython": {"too little memory": ("test_large",)}, "cpython": "no pins"}
 
 def test_large():
     raise AssertionError("it has run")
@@ -336,7 +336,8 @@ def test_module_that_cannot_be_imported(folder):
         ("EACH = {'x': ('a',)}\ndef test_a(*x):\n    pass\n", ":2: test_a takes arguments"),
         ("@mark\ndef test_a():\n    pass\n", "test_a is decorated"),
         ("SLOW = ('test_b',)\n", "SLOW names 'test_b', and there is no such test"),
-        ("LEFT_OUT = {'pico': {'test_b': 'why'}}\n", "LEFT_OUT names 'test_b', and there is no such test"),
+        ("LEFT_OUT = {'pico': {'why': ('test_b',)}}\n", "LEFT_OUT names 'test_b', and there is no such test"),
+        ("LEFT_OUT = {'pico': {'test_b': 'why'}}\n", "LEFT_OUT says why first"),
         ("CLOCK = 'moon'\n", "CLOCK is 'moon'"),
         ("RUNTIMES = 'cpython'\n", "RUNTIMES is a str"),
         ("TIME_LIMIT = 3 * HOUR\n", "TIME_LIMIT is read without running the module"),
