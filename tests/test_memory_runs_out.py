@@ -30,7 +30,7 @@ from memory_rig import (
 )
 
 RUNTIMES = ("micropython", "micropython-adafruit")
-HEAP = "2M"
+HEAP = "1M"
 TIME_LIMIT = 600  # of the slow ones
 SLOW = ("test_each_allocation", "test_drivers_at_each_allocation")
 EACH = {
