@@ -16,13 +16,13 @@ from support.outcome import Skip
 from test_memory_runs_out import OF_I2C, OF_SPI, OF_UART, too_late, with_keys, with_lock_hold, with_table
 
 RUNTIMES = ("micropython", "micropython-adafruit")
-HEAP = "2M"
+HEAP = "4M"
 TIME_LIMIT = 900  # of the slow ones
 SLOW = ("test_each_number_of_blocks",)
 
 CORE = ("errors", "lock", "table", "waitqueue", "holding", "rare", "bus", "device", "i2c", "spi", "spibus", "uart")
-SAMPLE = 151
-ENOUGH = 9000  # blocks
+SAMPLE = 701
+ENOUGH = 40000  # blocks
 ENDS = (MemoryError, NotHeld)  # made here: a tuple takes memory
 NAMES = ("label",)
 

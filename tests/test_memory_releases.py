@@ -15,7 +15,7 @@ from memory_rig import I2C, SPI, TWO, UART, Locks, TracedI2C, TracedSPI, TracedU
 from support import cold
 
 RUNTIMES = ("micropython", "micropython-adafruit")
-HEAP = "2M"
+HEAP = "1M"
 TIME_LIMIT = 300  # of the slow one
 SLOW = ("test_each_number_of_blocks",)
 

@@ -31,7 +31,7 @@ from memory_rig import (
 
 RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 LEFT_OUT = {"pico": "it fills the heap of a VM of 64 bits"}
-HEAP = "2M"
+HEAP = "1M"
 TIME_LIMIT = 600  # of the slow ones
 SLOW = ("test_each_allocation", "test_drivers_at_each_allocation")
 EACH = {
