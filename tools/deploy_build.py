@@ -192,7 +192,9 @@ def sources(names) -> dict[str, bytes]:
     return {f"buslock/{name}.py": (LIBRARY / f"{name}.py").read_bytes() for name in names}
 
 
-def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None, circuit: bool = False) -> dict[str, bytes]:
+def compiled(
+    files: dict[str, bytes], shown_as: dict[str, str] | None = None, circuit: bool = False
+) -> dict[str, bytes]:
     """The same files with each .py made into a .mpy; `shown_as` has other names for them in tracebacks.
 
     `circuit`: for CircuitPython, by its own mpy-cross.
@@ -207,7 +209,9 @@ def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None, ci
                 continue
             source.write_bytes(data)
             shown = (shown_as or {}).get(name, name)
-            made = subprocess.run([compiler, "-s", shown, "-o", str(target), str(source)], capture_output=True, text=True)
+            made = subprocess.run(
+                [compiler, "-s", shown, "-o", str(target), str(source)], capture_output=True, text=True
+            )
             if made.returncode:
                 raise BuildError(f"mpy-cross cannot compile {shown}:\n{made.stdout}{made.stderr}".rstrip())
             mpy = target.read_bytes()
