@@ -3,6 +3,8 @@
 Nobody checks here how they are spoken to: the simulator does that.
 """
 
+import asyncio
+
 
 class RawPin:
     """Also the line of a bus, high when nobody drives it."""
@@ -100,6 +102,24 @@ class RawSPI:
         self._look()
 
     def write_readinto(self, out, into):
+        self._look()
+
+
+class RawAwaitedSPI(RawSPI):
+    """The same with transfers that are awaited."""
+
+    awaitable = True
+
+    async def write(self, buf):
+        await asyncio.sleep_ms(0)
+        self._look()
+
+    async def readinto(self, buf, write=0):
+        await asyncio.sleep_ms(0)
+        self._look()
+
+    async def write_readinto(self, out, into):
+        await asyncio.sleep_ms(0)
         self._look()
 
 

@@ -28,14 +28,10 @@ def since(start):
 
 
 def run(module_name, names, clock="real"):
-    start = milliseconds()
-    clock, _, wrapping = clock.partition("+")
-    try:
-        module = load(module_name, clock, wrapping)
-    except Exception as e:
-        problem("load", e, start)
+    module = begin(module_name, clock)
+    if not module:
         return
-    emit("ready", version=sys.version)
+    wrapping = clock.endswith("+wrapping")
     for name in names:
         run_one(module, name, wrapping)
     marks = sys.modules.get("support.marks")
@@ -44,6 +40,19 @@ def run(module_name, names, clock="real"):
 
         marks.save(os.getenv("BUSLOCK_MARKS"))
     emit("end")
+
+
+def begin(module_name, clock):
+    """The module; None if it cannot be loaded, which has been told."""
+    start = milliseconds()
+    clock, _, wrapping = clock.partition("+")
+    try:
+        module = load(module_name, clock, wrapping)
+    except Exception as e:
+        problem("load", e, start)
+        return None
+    emit("ready", version=sys.version)
+    return module
 
 
 def load(module_name, clock, wrapping=False):
@@ -101,10 +110,14 @@ def function_of(module, name):
 
 def run_one(module, name, wrapping=False):
     from support import clock, loop
+    from support.small import KEPT, SMALL
 
     simulator = sys.modules.get("buslock_sim.clock")
     if simulator and clock.is_virtual():
         simulator.use(clock)
+    transcript = sys.modules.get("buslock_sim.transcript")
+    if transcript and SMALL:
+        transcript.LONGEST = KEPT
     mistakes = sys.modules.get("buslock_sim.errors")
     if mistakes:
         mistakes.forget()  # those of a test that has failed

@@ -10,14 +10,14 @@ import buslock_sim
 from buslock import SPIBus
 from buslock_sim import SPI, AsyncSPI, BusioSPI, DigitalInOut, Pin, SoftSPI, SpiChip, SpiWire
 from support import clock
-from support.small import KEPT
+from support.small import KEPT, few_ports
 
-MACHINE = ("rp2", "late_clock", "esp32", "stm32", "esp8266", "soft")
-BUSIO = ("circuitpython", "blinka")
+MACHINE = few_ports("rp2", "late_clock", "esp32", "stm32", "esp8266", "soft")
+BUSIO = few_ports("circuitpython", "blinka")
 AWAITED = ("awaited",)
 SYNC = MACHINE + BUSIO
 PORTS = SYNC + AWAITED
-SOME = ("rp2", "soft", "circuitpython", "awaited")  # one of each kind
+SOME = few_ports("rp2", "soft", "circuitpython") + AWAITED  # one of each kind
 
 PINS = ("pin", "number", "digital", "board")  # what a chip select is given as
 
@@ -89,8 +89,9 @@ class Machine:
     def __init__(self, wire):
         self.wire = wire
         self.pins = {}
+        self.Pin = self.pin  # MicroPython 1.26 refuses `from machine import Pin` where that is a method
 
-    def Pin(self, number):
+    def pin(self, number):
         if number not in self.pins:
             self.pins[number] = Pin(self.wire.line(number))
         return self.pins[number]
@@ -183,7 +184,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.wire.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 async def use_key(device, ms, log=None, name=None):

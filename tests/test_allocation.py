@@ -5,7 +5,7 @@ import gc
 
 from buslock import Lock, LockTable
 
-RUNTIMES = ("micropython", "micropython-adafruit")
+RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 
 
 class Bytes:

@@ -2,15 +2,16 @@
 
 import asyncio
 
-from buslock import BusClosed, I2CBus, LockTimeout, NotHeld, Reentry, hold
+from buslock import BusClosed, I2CBus, LockTimeout, NotHeld, Reentry, TransferError, hold
 from buslock_sim import I2C, Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, sleep, use_key, use_wire
 from support import clock
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 FACTORIES = (None, "sync", "async")
 
 
@@ -692,6 +693,88 @@ async def test_reset_while_closing():
         assert not holder.done()
         assert await bus.read_register(A, 1, 1) == b"\x01"
         await cancel(holder)
+        rig.check()
+
+
+async def test_reset_in_the_step_of_a_hand_over():
+    """Who was handed the key, the wire or all of it just before the reset has nothing: it waits again, or BusClosed."""
+    for shape in ("rp2", "soft"):
+        for n in range(10):
+            for wire, late in ((False, 2), (True, 2), (True, 6)):
+                rig = Rig(shape, factory="sync", pins=True)
+                bus = rig.bus
+                inside = []
+
+                async def holder(address, wire, inside=inside, bus=bus):
+                    async with bus.device(address).hold(wire=wire):
+                        assert not inside
+                        inside.append(address)
+                        await sleep(2)
+                        inside.remove(address)
+
+                async def open_write(bus=bus):
+                    async with bus.device(B).hold() as session:
+                        await session.write(b"\x05", stop=False)
+                        await session.read(1)
+
+                async def resetting(wire=wire, inside=inside, bus=bus):
+                    async with bus.device(A).hold(wire=wire) as session:
+                        await sleep(4)
+                        rig.a.fail_nth("timeout", 0)
+                        await raises_async(TransferError, session.read(1))  # dirty, so who comes now cleans first
+                        await sleep(4)
+                    bus.reset()
+                    async with bus.device(A).hold() as session:
+                        inside.append(A)
+                        await session.write(b"\x05", stop=False)  # whatever begins now is met by the simulator
+                        await sleep(3)
+                        assert await session.read(1) == b"\x05"
+                        await sleep(3)
+                        assert await session.read(1) == b"\x06"
+                        inside.remove(A)
+
+                operate = (
+                    lambda: holder(A, False),
+                    lambda: holder(A, True),
+                    lambda: holder(B, True),
+                    lambda: open_write(),
+                    lambda: bus.read_register(A, 1, 1),
+                    lambda: bus.read_register(B, 1, 1),
+                    lambda: bus.device(B).probe(),
+                    lambda: bus.scan(),
+                    lambda: bus.recover(),
+                    lambda: bus.aclose(),
+                )[n]
+                await bus.read_register(A, 1, 1)
+                resetter = asyncio.create_task(resetting())
+                await sleep(late)
+                waiting = asyncio.create_task(outcome(operate()))
+                await resetter
+                found = await waiting
+                assert not isinstance(found, Exception) or isinstance(found, BusClosed), (n, found)
+                if wire and n in (3, 5, 6, 7, 8):  # the wire is all that these were waiting for
+                    assert "reset" in str(found), (n, found)
+                assert await bus.read_register(A, 1, 1) == b"\x01"
+                rig.check()
+
+
+async def test_reset_between_two_tries():
+    """An operation that was to be tried again has no wire after the reset, and does not take the old one's."""
+    for shape in ("rp2", "soft"):
+        rig = Rig(shape)
+        bus = rig.bus
+        device = bus.device(B, retries=3)
+        await device.read_register(1, 1)
+        rig.b.fail_nth("nack", 0)
+        waiting = asyncio.create_task(outcome(device.read_register(1, 1)))
+        await turns(2)
+        bus.reset()
+        async with bus.device(A).hold() as session:
+            await session.write(b"\x05", stop=False)
+            await sleep(3)
+            assert isinstance(await waiting, BusClosed)
+            assert await session.read(1) == b"\x05"
+        assert await device.read_register(1, 1) == b"\xfe"
         rig.check()
 
 

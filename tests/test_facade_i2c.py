@@ -2,7 +2,7 @@
 
 import asyncio
 
-from buslock import BusClosed, NotCovered, NotHeld
+from buslock import BusClosed, BusError, BusStuck, NotCovered, NotHeld, Reentry
 from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import (
     BUSIO,
@@ -13,6 +13,7 @@ from i2c_rig import (
     THERMOMETER,
     A,
     B,
+    Loops,
     Rig,
     cancel,
     in_thread,
@@ -22,8 +23,16 @@ from i2c_rig import (
     use_key,
     use_wire,
 )
+from support.turns import raises_async, turns
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "deeper calls than a Pico's stack has room for: a driver, its look-alike and the simulated bus": (
+            "test_a_driver_that_survives_its_own_errors",
+        ),
+    }
+}
 
 
 def looks(rig):
@@ -553,3 +562,129 @@ async def test_the_general_call_wants_the_whole_bus():
     async with rig.bus.hold_all():
         raised(OSError, i2c.writeto, 0, b"\x06")  # nobody listens to it here
     rig.check()
+
+
+async def test_with_a_look_alike():
+    """CircuitPython's `with` around the object: its end is not the end of the bus."""
+    for rig in rigs():
+        with rig.bus.as_busio() as i2c:
+            buf = bytearray(1)
+            i2c.readfrom_into(A, buf)
+        i2c.writeto_then_readfrom(A, b"\x05", buf)
+        assert buf == b"\x05"
+        rig.check()
+
+
+async def test_in_an_interrupt():
+    """In the middle of a transfer of ours a look-alike is refused, and the transfer goes on."""
+    for rig in rigs():
+        found = []
+
+        def interrupt(rig=rig, found=found):
+            rig.wire.on_byte = None
+            for i2c in looks(rig):
+                for use in (lambda: i2c.writeto(A, b"\x00"), lambda: i2c.scan()):
+                    found.append(str(raised(Reentry, use)))
+
+        async with rig.bus.device(B).hold():
+            rig.wire.on_byte = interrupt
+            assert await rig.bus.device(B).read_register(1, 2) == b"\xfe\xfd"
+        assert len(found) == 4 and "interrupt" in found[0]
+        assert [i2c.scan() for i2c in looks(rig)] != []
+        rig.check()
+
+
+async def test_scan_with_the_wire():
+    """Who has the wire scans, though others hold keys: bus.scan() does, too."""
+    for rig in rigs():
+        holder = asyncio.create_task(use_key(rig.bus.device(A), 20))
+        await sleep(2)
+        for i2c in looks(rig):
+            assert "use_key" in refusal(i2c.scan)
+            async with rig.bus.device(B).hold(wire=True):
+                assert {A, B} <= set(i2c.scan())
+                assert rig.bus._wire.locked()
+        await holder
+        rig.check()
+
+
+async def test_write_without_stop_under_a_hold_of_the_wire():
+    """The STOP of the next transfer frees nothing: the wire is the hold's until its end."""
+    for rig in rigs(MACHINE):
+        i2c = rig.bus.as_machine()
+        async with rig.bus.device(A).hold(wire=True):
+            i2c.writeto(A, b"\x05", False)
+            assert i2c.readfrom(A, 1) == b"\x05"
+            assert rig.wire.idle() and rig.bus._wire.locked()
+            waiting = asyncio.create_task(rig.bus.read_register(B, 1, 1))
+            await sleep(2)
+            assert not waiting.done()
+            assert i2c.readfrom(A, 1) == b"\x06"
+        assert await waiting == b"\xfe"
+        rig.check()
+
+
+async def test_a_stuck_bus():
+    """A look-alike cannot recover a bus, and says what can."""
+    for port in ("rp2", "esp32"):
+        rig = Rig(port, factory="sync", pins=True)
+        i2c = rig.bus.as_machine()
+        await rig.bus.read_register(B, 1, 1)
+        async with rig.bus.device(A).hold() as session:
+            for _ in range(2):
+                rig.a.hold_sda(9)
+                await raises_async(BusError, session.read_register(1, 1))
+                text = "not clean after an error"
+                assert text in refusal(i2c.readfrom_mem, B, 1, 1)
+                assert text in str(raised(BusStuck, i2c.readfrom, A, 1))
+                assert await session.read_register(1, 1) == b"\x01"  # recovered by this
+                assert i2c.readfrom_mem(A, 1, 1) == b"\x01"
+        assert i2c.readfrom_mem(B, 1, 1) == b"\xfe"
+        assert rig.bus.stats()["recoveries"] == 2
+        rig.check()
+
+
+def test_in_the_next_loop():
+    """A look-alike works at once in a loop that has replaced the one before, though that has a holder of the device."""
+    rig = Rig()
+    loops = Loops()
+    i2c = rig.bus.as_machine()
+
+    async def strand():
+        await rig.bus.read_register(A, 1, 1)
+        asyncio.create_task(outcome(use_key(rig.bus.device(A), 1000)))
+        await turns(3)
+
+    async def after():
+        assert i2c.readfrom_mem(B, 1, 1) == b"\xfe"
+        assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+
+    loops.run(strand())
+    loops.new()
+    loops.run(after())
+    rig.check()
+    loops.close()
+
+
+def test_a_close_in_a_loop_that_was_replaced():
+    """What was being closed there is in use for ever, to a look-alike, until an operation of the bus has looked."""
+    rig = Rig(factory="sync")
+    loops = Loops()
+    i2c = rig.bus.as_machine()
+
+    async def strand():
+        asyncio.create_task(outcome(use_key(rig.bus.device(A), 1000)))
+        await turns(3)
+        asyncio.create_task(outcome(rig.bus.aclose()))
+        await turns(3)
+
+    async def after():
+        assert "in use" in refusal(i2c.readfrom_mem, B, 1, 1)
+        assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+        assert i2c.readfrom_mem(B, 1, 1) == b"\xfe"
+
+    loops.run(strand())
+    loops.new()
+    loops.run(after())
+    rig.check()
+    loops.close()

@@ -6,11 +6,12 @@ from buslock import I2CBus, LockTimeout, NotHeld
 from buslock_sim import BusioI2C, RegisterFile, Wire, check
 from i2c_rig import BUSIO, CPYTHON, A, B, Loops, Rig, outcome, sleep
 from support import clock
+from support.small import few_ports
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 def kinds(rig):

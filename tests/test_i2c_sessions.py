@@ -5,11 +5,12 @@ import asyncio
 from buslock import LockTimeout, NotCovered, NotHeld, Reentry, WouldDeadlock, hold
 from i2c_rig import EXPANDER, MEMORY, NOBODY, A, B, Rig, cancel, rigs, sleep, use_key, use_wire
 from support import clock
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 def session_operations(session):

@@ -6,13 +6,46 @@ from buslock import LockTimeout, NoAck, NotCovered, NotHeld, Reentry
 from buslock_sim import Chip, RegisterFile
 from i2c_rig import BUSIO, EXPANDER, MEMORY, NOBODY, A, B, Rig, cancel, outcome, rigs, sleep
 from support import clock
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
 # Ports whose writes obey stop=False; esp32's new driver makes its STOP all the same.
-OBEYING = ("rp2", "stm32", "soft", "esp8266", "esp32_legacy")
-SHAPES = ("rp2", "esp32", "soft", "circuitpython")
+OBEYING = few_ports("rp2", "stm32", "soft", "esp8266", "esp32_legacy")
+SHAPES = few_ports("rp2", "esp32", "soft", "circuitpython")
+
+
+async def test_a_write_without_stop_under_the_own_hold():
+    """In a transaction or a script that runs under a hold of the task, the STOP is made with that hold's end at last."""
+    for rig in rigs(OBEYING):
+        bus = rig.bus
+
+        @bus.script(A, B)
+        async def point_and_fail(regs):
+            await regs.write(A, b"\x07", stop=False)
+            raise KeyError("x")
+
+        @bus.script(A)
+        async def point_and_read(regs):
+            await regs.write(A, b"\x09", stop=False)
+            return await regs.read(A, 1)
+
+        txn = bus.transaction()
+        txn.write(A, b"\x05", stop=False)
+        for hold in (lambda: bus.hold(A, B), lambda: bus.hold_all(), lambda: bus.hold(A, B, wire=True)):
+            async with hold() as regs:
+                await txn.execute()
+                assert not rig.wire.idle()
+                assert await regs.read(A, 1) == b"\x05"
+                assert rig.wire.idle()
+                await raises_async(KeyError, point_and_fail())
+                assert await regs.read(A, 1) == b"\x07"
+                assert await point_and_read() == b"\x09"
+                assert await regs.read_register(B, 1, 1) == b"\xfe"
+                await txn.execute()
+            rig.check()
+            assert await bus.read_register(B, 1, 1) == b"\xfe"
 
 
 async def test_a_write_without_stop():

@@ -3,12 +3,13 @@
 import asyncio
 
 from buslock import Reentry
-from i2c_rig import A, B, in_thread, rigs, sleep
+from i2c_rig import A, B, Loops, Rig, in_thread, rigs, sleep
+from support.small import few_ports
 from support.turns import raises_async
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 def at_once(coroutine):
@@ -142,6 +143,20 @@ async def test_another_thread_is_refused():
         assert rig.wire.messages == messages
         assert await rig.bus.read_register(A, 1, 1) == b"\x01"
         rig.check()
+
+
+def test_a_program_that_goes_on_in_another_thread():
+    """A bus whose loop does not run any more belongs to the next one, whichever thread that is in."""
+    for shape in ("rp2", "circuitpython"):
+        rig = Rig(shape)
+        loops = Loops()
+        read = lambda: loops.run(rig.bus.read_register(A, 1, 1, timeout_ms=9))  # noqa: E731
+        for _ in range(2):
+            assert read() == b"\x01"
+            loops.new()
+        assert in_thread(read) == b"\x01"
+        rig.check()
+        loops.close()
 
 
 async def test_debug_does_not_change_results():

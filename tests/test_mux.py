@@ -5,11 +5,12 @@ import asyncio
 from buslock import BusError, I2CBus, LockTimeout, NoAck, NotCovered, Reentry, TransferError
 from buslock_sim import I2C, BusioI2C, Multiplexer, RegisterFile, Thermometer, Wire, check
 from i2c_rig import BUSIO, EXPANDER, A, B, Counter, Rig, cancel, outcome, rigs, sleep, use_key
+from support.small import few_ports
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "esp32", "soft", "circuitpython", "blinka")
+SHAPES = few_ports("rp2", "esp32", "soft", "circuitpython", "blinka")
 MUX = 0x70
 SENSOR = 0x30
 

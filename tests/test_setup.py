@@ -6,11 +6,12 @@ from buslock import BusClosed, LockTimeout, NoAck, Reentry, TransferError, Would
 from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, rigs, sleep, use_key
 from support import clock
+from support.small import few_ports
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
 
-SHAPES = ("rp2", "soft", "circuitpython")
+SHAPES = few_ports("rp2", "soft", "circuitpython")
 
 
 class Sensor:
@@ -837,6 +838,24 @@ async def test_an_alias_shares_the_set_up():
         sensor.lose()
         assert await alias.read_register(0x20, 2) == b"\x11\x22"
         assert sensor.runs == 2
+        rig.check()
+
+
+async def test_a_recovery_makes_the_set_up_of_an_alias_due():
+    """It is due for both addresses, and run once."""
+    for again in (lambda rig: rig.bus.recover(), lambda rig: rig.bus.aclose()):
+        rig = Rig(factory="sync")
+        runs = []
+
+        async def setup(session):
+            runs.append(session)
+
+        rig.bus.device(A, setup=setup, aliases=(B,))
+        for n in range(1, 4):
+            assert await rig.bus.read_register(B, 1, 1) == b"\xfe"
+            assert await rig.bus.read_register(A, 1, 1) == b"\x01"
+            assert len(runs) == n
+            await again(rig)
         rig.check()
 
 

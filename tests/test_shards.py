@@ -181,3 +181,26 @@ async def test_tags_and_limits_stay():
     for hold in holds:
         hold.release()
     assert len(table) == 0
+
+
+async def test_a_hold_released_early():
+    """The end of its block does not end what another task has of that key by then."""
+    table, holds = crowded(lambda i: i)
+    async with table.hold("divided"):
+        pass
+
+    async def next_one():
+        async with table.hold("k"):
+            await turns(5)
+
+    async with table.hold("k") as hold:
+        waiting = asyncio.create_task(next_one())
+        await turns(2)
+        hold.release()
+        assert not hold.held
+        await turns(2)
+    assert "k" in table and not waiting.done()
+    await waiting
+    for hold in holds:
+        hold.release()
+    assert len(table) == 0

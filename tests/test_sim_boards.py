@@ -7,6 +7,18 @@ from buslock_sim.crc import crc16
 
 import boards
 
+LEFT_OUT = {
+    "pico": {
+        "the board sim is for a desk: its flash chip alone takes 64 KB, and here this_board() is the Pico": (
+            "test_every_board_has_the_interface",
+            "test_sim_can_be_reset_and_take_other_chips",
+            "test_sim_has_flash_and_display",
+            "test_sim_has_modbus_nodes",
+            "test_sim_has_three_chips",
+        ),
+    }
+}
+
 MICROPYTHON_BOARDS = ("pico", "pico_w", "pico_2", "esp32_devkit", "esp32_s3", "esp8266")
 BUSIO_BOARDS = ("pico_circuitpython", "qtpy_rp2040", "feather_esp32s3", "raspberry_pi_blinka")
 PINS = ("I2C_SCL", "I2C_SDA", "SPI_SCK", "SPI_MOSI", "SPI_MISO", "SPI_CS", "SPI_CS2", "SPI_DC", "UART_TX", "UART_RX")

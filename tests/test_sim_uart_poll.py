@@ -7,7 +7,7 @@ from buslock_sim import UART, BusioUART, Node, UartLine
 from support.clock import advance
 
 CLOCK = "virtual"
-RUNTIMES = ("micropython", "micropython-adafruit")  # CPython polls file descriptors only
+RUNTIMES = ("micropython", "micropython-adafruit", "pico")  # CPython polls file descriptors only
 
 
 class Answerer(Node):

@@ -4,7 +4,8 @@ from soak import round
 from support import clock
 
 CLOCK = "virtual"
-RUNTIMES = ("micropython", "micropython-adafruit", "cpython")
+RUNTIMES = ("micropython", "micropython-adafruit", "cpython", "pico")
+LEFT_OUT = {"pico": "more memory than a Pico has: everything at once"}
 SLOW = ("test_rounds",)
 TIME_LIMIT = 240
 

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from buslock import NotHeld, Reentry, SPIBus
+from buslock import LockTimeout, NotHeld, Reentry, SPIBus, TransferError
 from buslock_sim import AsyncSPI
-from spi_rig import Echo, Rig, cancel, go_on, sleep
+from spi_rig import AwaitedSPI, Echo, Rig, cancel, go_on, sleep
 from support import clock
 from support.turns import raises_async, turns
 
@@ -184,6 +184,174 @@ async def test_the_lock_of_an_awaited_peripheral():
         rig.check()
 
 
+async def test_reset_frees_the_lock_of_an_awaited_peripheral():
+    """A lock that an earlier program has left is freed by reset(), on a ready object and on what the factory will give."""
+    for locked in ("task", "try_lock", "lock"):
+        for factory in (None, "sync"):
+            for left in (True, False):
+                rig = awaited_rig(peripheral=lambda wire: AsyncSPI(wire, locked=locked), factory=factory)
+                a, _ = rig.devices()
+                raw = rig.make() if factory else rig.made[0]
+                if factory:
+                    rig.bus._factory = lambda raw=raw: raw
+                if left and locked == "try_lock":
+                    assert raw.try_lock()
+                elif left and locked == "lock":
+                    await raw.lock.acquire()
+                if left and locked != "task":
+                    await raises_async(LockTimeout, a.read(1, timeout_ms=3))
+                rig.bus.reset()
+                assert await a.read(1, timeout_ms=3) == b"\x5a"
+                if locked == "lock":
+                    assert not raw.lock.locked()
+                rig.check()
+
+
+async def test_a_bit_order_that_there_is_not():
+    """async_spi sends the most significant bit first: another order is a ValueError, and nothing is selected."""
+    rig = awaited_rig(peripheral=AsyncSPI)
+    a = rig.bus.device(rig.cs("a"), firstbit=1)
+    assert "most significant" in str(await raises_async(ValueError, a.write(b"\x01")))
+    b = rig.bus.device(rig.cs("b"), firstbit=0)
+    assert await b.read(1) == b"\xa5"
+    assert rig.a.heard == []
+    rig.check()
+
+
+async def test_transfers_that_can_only_be_awaited():
+    """That a transfer is awaited is also seen where what it returns is no coroutine, and cannot be closed."""
+
+    class Awaitable:
+        def __init__(self, coroutine):
+            self.coroutine = coroutine
+
+        def __await__(self):
+            return self.coroutine.__await__()
+
+        __iter__ = __await__
+
+    class Peripheral(AsyncSPI):
+        def write(self, buffer, **part):
+            if not len(buffer):
+                return asked
+            return super().write(buffer, **part)
+
+    asked = Awaitable(None)
+    rig = awaited_rig(peripheral=lambda wire: Peripheral(wire, locked="try_lock"))
+    a, b = rig.devices()
+    await a.write(b"\x01")
+    assert await b.read(1) == b"\xa5"
+    assert rig.a.listen() == [b"\x01"]
+    rig.check()
+
+
+class Late(AwaitedSPI):
+    """Each transfer is over on the wire, and its coroutine waits until `gate` is set; then raises `error`, if any."""
+
+    gate = None
+    error = None
+    waits = False
+
+    async def write(self, buf):
+        await self.spi.write(buf)
+        if self.gate is not None:
+            self.waits = True
+            await self.gate.wait()
+            if self.error is not None:
+                raise self.error
+
+
+async def test_reset_in_a_transfer():
+    """A transfer that reset() has met leaves alone what others do with the bus meanwhile, however it ends."""
+    for error in (None, OSError(5, "late")):
+        for clocks, other in ((0, False), (8, False), (0, True), (8, True)):
+            rig = awaited_rig(peripheral=Late)
+            rig.wire.user = lambda: None
+            a, b = rig.devices(post_clocks=clocks)
+            await a.write(b"\x01")
+            await b.write(b"\x01")
+            device = b if other else a  # who is selected meanwhile
+            rig.made[0].gate = gate = asyncio.Event()
+            task = asyncio.create_task(outcome(a.write(b"\x02")))
+            while not rig.made[0].waits:
+                await go_on(1)
+            assert rig.wire.selected() == ["a"]
+            rig.bus.reset()
+            assert rig.wire.selected() == []
+            rig.made[0].gate = None
+            async with device.select() as spi:
+                selected = rig.wire.selected()
+                assert len(selected) == 1
+                rig.made[0].error = error
+                gate.set()
+                found = await task
+                assert isinstance(found, NotHeld if error is None else TransferError), found
+                assert rig.wire.selected() == selected
+                assert await spi.read(1) == (b"\x5a" if device is a else b"\xa5")
+            rig.made[0].error = None
+            assert await a.read(1) == b"\x5a"
+            rig.check()
+
+
+async def test_reset_in_the_clocks_after_a_transfer():
+    """They are owed still, and sent before the next section; the transfer itself has happened."""
+    rig = awaited_rig(peripheral=Late)
+    a, b = rig.devices(post_clocks=8)
+    await a.write(b"\x01")
+    await b.write(b"\x01")
+    rig.steps()
+    task = asyncio.create_task(outcome(a.write(b"\x02")))
+    while ("deselect", "a") not in rig.steps():
+        await go_on(1)
+    rig.made[0].gate = gate = asyncio.Event()
+    while not rig.made[0].waits:
+        await go_on(1)
+    rig.bus.reset()
+    rig.made[0].gate = None
+    gate.set()
+    assert await task is None
+    assert a._owes and rig.bus._dirty
+    rig.steps()
+    assert await b.read(1) == b"\xa5"
+    steps = rig.steps()
+    assert ("write", None) in steps[: steps.index(("select", "b"))]
+    assert not a._owes
+    rig.check()
+
+
+async def outcome(awaitable):
+    try:
+        return await awaitable
+    except Exception as error:
+        return error
+
+
+async def test_a_hold_that_ends_while_another_task_uses_its_session():
+    """The wire is free when that task's transfer has ended, not before: nobody's transfer begins inside of it."""
+    rig = awaited_rig()
+    rig.wire.user = lambda: None  # tasks hand an open section to each other here
+    a, b = rig.devices(baudrate=100_000)
+    sessions = []
+
+    async def holder():
+        async with a.hold(wire=True) as session:
+            sessions.append(session)
+            task = asyncio.create_task(outcome(session.write(b"\xff" * 250)))  # clocks, with CS idle
+            await go_on(4)
+            return task
+
+    await b.write(b"\x00")
+    task = await holder()
+    waiting = asyncio.create_task(b.read(1))
+    await go_on(4)
+    assert not task.done() and not waiting.done()
+    assert rig.bus._wire.locked()
+    assert await task is None
+    assert await waiting == b"\xa5"
+    await raises_async(NotHeld, sessions[0].write(b"\x01"))
+    rig.check()
+
+
 async def test_a_ready_object_and_a_factory():
     """Devices declared before the factory has made the peripheral await its transfers, too."""
     for factory in (None, "sync", "async"):
@@ -260,7 +428,7 @@ async def test_a_device_alone():
     """A device without a chip select works on such a bus, too."""
     rig = awaited_rig()
     await rig.bus.aclose()
-    from spi_rig import AwaitedSPI, SpiWire
+    from spi_rig import SpiWire
 
     wire = SpiWire()
     chip = wire.attach(None, Echo(0x11))

@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import ERRORS, TransferError
-from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, go_on, rigs, sleep, use_key, use_wire
+from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -82,13 +82,13 @@ async def test_a_transfer_that_fails_at_any_byte():
                 await all_is_well(rig, a, b)
 
 
-async def failing_at_every_call(port, n, after, error, warm, check):
+async def failing_at_every_call(port, n, after, error, warm, check, **clocks):
     """Operation n with each call of a pin or of the bus object failing in turn; `check` looks at each error."""
     at = 0
     while True:
         at += 1
         rig = Rig(port)
-        a, b = rig.devices()
+        a, b = rig.devices(**clocks)
         if warm:
             await a.write(b"\x00")
             await b.write(b"\x00")
@@ -140,6 +140,12 @@ async def test_every_call_that_fails():
                     calls = await failing_at_every_call(port, n, after, None, warm, check) - 1
                     assert calls > 0 or n == 8
                     faults += calls
+    for port in SOME:
+        for n in range(OPERATIONS):
+            for after in (False, True):  # the clocks around a section, too
+                faults += (
+                    await failing_at_every_call(port, n, after, None, True, check, pre_clocks=8, post_clocks=8) - 1
+                )
     print("faults: %d of SPI's calls, OSError" % faults)
 
 
@@ -181,6 +187,56 @@ async def test_a_chip_select_that_cannot_be_driven_idle():
             await b.write(b"\x02")
             assert rig.steps()[0] == ("deselect", "a")
             await all_is_well(rig, a, b)
+
+
+async def test_a_chip_select_left_active_that_cannot_be_driven():
+    """A driver leaves CS active, and the pin does not move: nothing is sent to anybody until it does."""
+
+    async def forgetful():
+        async with a.hold(wire=True):
+            drive(pin, 0)
+
+    for port in PORTS:
+        rig = Rig(port)
+        pin = rig.cs("a")
+        a, b = rig.bus.device(pin), rig.bus.device(rig.cs("b"))
+        for run in (lambda: forgetful(), lambda: rig.bus.call(a, drive, pin, 0)):
+            await a.write(b"\x00")
+            await b.write(b"\x00")
+            rig.b.listen()
+            rig.wire.fail_call(at=2, what="a", times=None)
+            await run()
+            assert rig.wire.selected() == ["a"]
+            await raises_async(TransferError, b.write(b"\x01"))
+            assert rig.b.listen() == []
+            rig.wire.works_again()
+            await all_is_well(rig, a, b)
+            rig.wire.fail_call(at=2, what="a", error=KeyboardInterrupt)
+            await raises_async(KeyboardInterrupt, run())
+            await all_is_well(rig, a, b)
+
+
+async def test_an_error_before_that_of_a_chip_select():
+    """What ends a selection goes to the caller before what its chip select says; it is driven before the next use."""
+
+    async def block():
+        async with a.select():
+            rig.wire.fail_call(what="a")
+            raise KeyError("x")
+
+    for port in PORTS:
+        rig = Rig(port)
+        a, b = rig.devices()
+        await raises_async(KeyError, block())
+        assert rig.wire.selected() == ["a"]
+        await all_is_well(rig, a, b)
+        # Of one transfer, both are TransferErrors.
+        rig.a.fail("error")
+        rig.wire.fail_call(at=2, what="a")
+        error = await raises_async(TransferError, a.write(b"\x01"))
+        assert ("transfer failed" if rig.awaits else "chip select") in str(error)
+        rig.a.recover()
+        await all_is_well(rig, a, b)
 
 
 async def test_a_block_that_raises():

@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from buslock import BusClosed, LockTimeout, NotHeld, SPIBus, TransferError
-from spi_rig import PORTS, SOME, SYNC, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
+from buslock_sim import SPI, SpiWire
+from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -283,6 +284,34 @@ async def raises_or_ends(awaitable):
         pass
 
 
+async def test_reset_in_the_step_of_a_hand_over():
+    """Who was handed the wire just before the reset has none, and selects nothing beside the next one's selection."""
+    for port in PORTS:
+        for operate in (lambda: b.write(b"\x02"), lambda: hold_selected(b, 1), lambda: use_wire(b, 1)):
+            rig = Rig(port)
+            a, b = rig.devices()
+            await a.write(b"\x00")
+            await b.write(b"\x00")
+
+            async def resetting():
+                async with a.hold(wire=True):
+                    await sleep(5)
+                rig.bus.reset()
+                async with a.select() as spi:
+                    await sleep(3)
+                    await spi.write(b"\x01")
+                    assert rig.wire.selected() == ["a"]
+
+            resetter = asyncio.create_task(resetting())
+            await turns(3)
+            await sleep(1)
+            waiting = asyncio.create_task(raises_async(BusClosed, operate()))
+            await resetter
+            assert "reset" in str(await waiting)
+            assert await b.read(1) == b"\xa5"
+            rig.check()
+
+
 async def test_reset_before_the_first_use():
     """reset() of a bus that was never used, or is closed, does no harm."""
     for rig in rigs(SOME, factory="sync"):
@@ -413,3 +442,17 @@ async def test_a_set_up_cancelled_at_every_step():
                 break
             step += 1
         assert step > 1
+
+
+async def test_reset_of_a_device_alone():
+    """A device without a chip select has none to be driven idle; its held session is dead all the same."""
+    wire = SpiWire()
+    chip = wire.attach(None, Echo(0x11))
+    bus = SPIBus(SPI(wire))
+    device = bus.device(None)
+    async with device.hold() as session:
+        await session.write(b"\x01")
+        bus.reset()
+        await raises_async(NotHeld, session.write(b"\x02"))
+    assert await device.read(1) == b"\x11"
+    assert chip.listen() == [b"\x01\x00"]

@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from buslock import LockTimeout
+from buslock import LockTimeout, NotHeld
 from buslock_sim import BusioSPI
 from spi_rig import BUSIO, Echo, Rig, cancel, drive, sleep
 from support import clock
@@ -301,6 +301,74 @@ async def test_code_outside_at_random():
             spi.unlock()
             assert spi.try_lock()
         spi.unlock()
+        rig.check()
+
+
+async def test_the_lock_is_waited_for_by_what_cleans():
+    """Clocks that a chip waits for, too, wait while code outside has the lock; timeout_ms bounds that."""
+    for port in BUSIO:
+        rig = Rig(port)
+        a, b = rig.devices(post_clocks=8)
+        await a.write(b"\x01")
+        rig.wire.fail_call(at=2, what="write")
+        await a.write(b"\x01")
+        assert rig.bus._dirty
+        taken = asyncio.create_task(outside(rig.made[0], 20))
+        await turns()
+        rig.steps()
+        start = clock.now()
+        assert "try_lock" in str(await raises_async(LockTimeout, b.read(1, timeout_ms=5)))
+        assert clock.now() - start <= 7
+        assert rig.steps() == []
+        assert await b.read(1) == b"\xa5"
+        assert taken.done() and not rig.bus._dirty
+        steps = [step for step in rig.steps() if step[0] != "configure"]
+        assert steps[:2] == [("write", None), ("select", "b")]
+        rig.check()
+
+
+async def test_reset_while_the_lock_is_waited_for():
+    """Who waits for the lock when the bus is reset gets NotHeld, and its wire is not the next one's."""
+    for port in BUSIO:
+        rig, pin, a, b = busio_rig(port)
+        await a.write(b"\x00")
+        for operate in every_operation(rig, a, pin):
+            taken = asyncio.create_task(outside(rig.made[0], 10))
+            await turns()
+            task = asyncio.create_task(raises_async(NotHeld, operate(None)))
+            await sleep(5)
+            assert not task.done()
+            rig.bus.reset()
+            async with b.hold():
+                assert "was reset" in str(await task)
+                assert not rig.bus._wire.locked()
+            await cancel(taken)  # the lock, which reset() has freed, is not its own any more
+            assert await operate(None) == b"\x5a"
+            rig.check()
+
+
+async def test_an_interrupt_in_a_section_of_ours():
+    """An operation that an interrupt begins in the middle of a transfer does not get in: one CS, and no second lock."""
+    for port in BUSIO:
+        rig, pin, a, b = busio_rig(port)
+        await a.write(b"\x00")
+        await b.write(b"\x00")
+        struck = []
+
+        def interrupt():
+            rig.wire.on_byte = None
+            coroutine = b.read(1, timeout_ms=0)  # it may not wait there
+            try:
+                coroutine.send(None)
+            except LockTimeout:
+                struck.append("refused")
+
+        rig.steps()
+        rig.wire.on_byte = interrupt
+        assert await a.write_then_read(b"\x01\x02", 1) == b"\x5a"
+        assert struck == ["refused"]
+        assert [step for step in rig.steps() if step[1] == "b"] == []
+        assert await b.read(1) == b"\xa5"
         rig.check()
 
 

@@ -8,6 +8,11 @@ from spi_rig import PINS, PORTS, SOME, SYNC, AwaitedSPI, Echo, Rig, rigs, sleep,
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "a desk tries them all; on a board there are two or three": ("test_the_lists_of_ports_are_complete",),
+    }
+}
 
 
 async def every_way(rig, operate):

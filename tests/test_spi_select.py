@@ -265,6 +265,9 @@ async def test_who_has_the_wire_and_asks_for_more():
 
         async with a.select() as spi:
             await all_refused()
+            # A driver of the selected device itself would find it selected already.
+            error = await raises_async(Reentry, rig.bus.call(a, lambda: None))
+            assert a._label() in str(error) and "end the selection" in str(error)
             assert rig.wire.selected() == ["a"]
             await spi.write(b"\x01")
         async with a.hold(wire=True):
@@ -482,6 +485,21 @@ async def test_a_driver_that_moves_cs_itself():
         rig.check()
 
 
+async def test_the_wire_for_two_devices_of_different_modes():
+    """Under one hold of the wire each device's transfers have its own mode, set while its CS is idle."""
+    for rig in rigs(chips=(Echo(0x5A, modes=(3,)), Echo(0xA5, max_baudrate=400_000))):
+        pins = [rig.cs(name) for name in rig.names]
+        a = rig.bus.device(pins[0], polarity=1, phase=1)
+        b = rig.bus.device(pins[1], baudrate=400_000)
+        async with rig.bus.hold(a, b, wire=True) as regs:
+            for device, pin, answer in ((a, pins[0], b"\x5a"), (b, pins[1], b"\xa5"), (a, pins[0], b"\x5a")):
+                await regs.write(device, b"\xff")  # clocks, with every CS idle
+                drive(pin, 0)
+                assert await regs.read(device, 1) == answer
+                drive(pin, 1)
+        rig.check()
+
+
 async def test_a_driver_with_the_raw_object():
     """A driver that was written for the raw bus and a pin works under call() and hold(wire=True)."""
     for port in SYNC:
@@ -551,6 +569,24 @@ async def test_cs_left_active_by_a_driver():
         assert rig.wire.selected() == []
         assert await b.read(1) == b"\xa5"
         assert await a.read(1) == b"\x5a"
+        rig.check()
+
+
+async def test_clocks_after_a_cs_left_active():
+    """The clocks that its chip waits for are sent before anybody else's section."""
+    for rig in rigs():
+        pin = rig.cs("a")
+        a = rig.bus.device(pin, post_clocks=8)
+        b = rig.bus.device(rig.cs("b"))
+        await a.write(b"\x00")
+        await b.write(b"\x00")
+        await raises_async(TransferError, rig.bus.call(a, drive, pin, 0))
+        assert a._owes and rig.bus._dirty
+        rig.steps()
+        assert await b.read(1) == b"\xa5"
+        steps = [step for step in rig.steps() if step[0] != "configure"]
+        assert steps[0] == ("write", None), steps
+        assert not a._owes and not rig.bus._dirty
         rig.check()
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-import buslock.busmore as busmore
+import buslock.buscalls as buscalls
 from buslock import Lazy, LockTable, LockTimeout, hash_tag
 from i2c_rig import A, B, Rig, outcome, rigs, sleep, use_key, use_wire
 from support import clock
@@ -132,6 +132,21 @@ async def test_the_wire():
         rig.check()
 
 
+async def test_the_wire_of_the_whole_bus():
+    """A driver's try_lock() under hold_all has the wire for no device in particular."""
+    for rig in rigs(("rp2",)):
+        async with rig.bus.hold_all():
+            assert rig.bus.as_busio().try_lock()
+            task = asyncio.create_task(rig.bus.scan())
+            await turns(2)
+            clock.advance(20)
+        assert A in await task
+        stats = rig.bus.stats()
+        assert stats["wire_longest_wait_ms"] >= 20
+        assert stats["wire_longest_wait_key"] is None
+        rig.check()
+
+
 async def test_the_wire_behind_no_hold():
     """What has the wire by itself, as a recovery or an exchange, has no device's key."""
     for rig in rigs(("rp2",)):
@@ -151,8 +166,8 @@ async def test_the_wire_behind_no_hold():
 
 async def test_calls():
     """The longest call of each device, by its address; and of them all."""
-    real = busmore.ticks_us, busmore.ticks_diff_us
-    busmore.ticks_us, busmore.ticks_diff_us = clock.now_us, lambda end, start: end - start
+    real = buscalls.ticks_us, buscalls.ticks_diff_us
+    buscalls.ticks_us, buscalls.ticks_diff_us = clock.now_us, lambda end, start: end - start
     try:
         for rig in rigs(("rp2",)):
             assert rig.bus.stats()["longest_calls_ms"] == {}
@@ -164,7 +179,7 @@ async def test_calls():
             assert str(stats).count("longest_calls_ms") == 2
             rig.check()
     finally:
-        busmore.ticks_us, busmore.ticks_diff_us = real
+        buscalls.ticks_us, buscalls.ticks_diff_us = real
 
 
 async def test_buses_and_what_they_count():

@@ -67,6 +67,16 @@ def test_the_ring_overflows():
             assert dump.header["at"] == (str(100 + 10 * (n - kept)) if n else "0")
 
 
+def test_more_events_than_can_be_counted():
+    """The count stays at the largest number that needs no object of its own; the ring goes on."""
+    trace = Trace(2)
+    trace._count = 0x3FFFFFFE
+    for text in ("a", "b", "c"):
+        trace.mark(text)
+    assert trace._count == 0x3FFFFFFF and len(trace) == 2
+    assert events(trace) == ["mark b", "mark c"]
+
+
 def test_clear():
     """After clear() nothing is left, and nothing is kept alive."""
     trace = Trace(2)
@@ -222,6 +232,21 @@ def test_streams():
     raw = io.BytesIO()
     trace.dump(raw)
     assert raw.getvalue().decode() == text
+
+
+def test_printed():
+    """Without a stream it is printed, line by line."""
+    import buslock.trace
+
+    trace = Trace()
+    trace.mark("hello")
+    lines = []
+    buslock.trace.print = lines.append
+    try:
+        trace.dump()
+    finally:
+        del buslock.trace.print
+    assert "\n".join(lines) + "\n" == Dump(trace).text
 
 
 def test_a_stream_that_fails():

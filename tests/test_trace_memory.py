@@ -6,7 +6,7 @@ from buslock import I2CBus, Trace
 from buslock._rt import current_task
 from buslock.trace import START, WIRE
 
-RUNTIMES = ("micropython", "micropython-adafruit")
+RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 A = 0x10
 
 

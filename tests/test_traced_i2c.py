@@ -2,7 +2,7 @@
 
 import asyncio
 
-from buslock import DeadlineExceeded, I2CBus, LockTimeout, NoAck, QueueFull, Trace, deadline, hold
+from buslock import DeadlineExceeded, I2CBus, LockTimeout, NoAck, NotHeld, QueueFull, Reentry, Trace, deadline, hold
 from buslock_sim import Multiplexer
 from i2c_rig import NOBODY, PORTS, A, B, Counter, cancel, outcome, rigs, sleep, use_key, use_wire
 from support.turns import gather_all, raises_async, turns
@@ -347,6 +347,18 @@ async def test_readers():
     rig.bus._show = lambda key: key
     await gather_all(read(shared[0]), read(shared[1]))
     assert [text.split(" ")[0] for text in told(trace, "key")] == ["grant", "grant", "release", "release"]
+    rig.check()
+
+
+async def test_a_hold_that_is_entered_again():
+    """It is refused, and no event."""
+    trace, rig = traced()
+    hold = rig.bus._table.hold(A)
+    async with hold:
+        await raises_async(Reentry, enter(hold))
+        hold.release()
+    await raises_async(NotHeld, enter(hold))
+    assert told(trace) == ["grant i2c0/0x10 main", "release i2c0/0x10 main"]
     rig.check()
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 from buslock import BusStuck, I2CBus, LockTimeout, SPIBus, Trace, TransferError
 from buslock_sim import I2C, SPI, Pin, RegisterFile, SpiWire, Wire
-from i2c_rig import PORTS, A, B, Rig, outcome, sleep, use_key
+from i2c_rig import MEMORY, PORTS, A, B, Rig, outcome, sleep, use_key
 from spi_rig import Echo
 from support import clock
 from support.turns import gather_all, raises_async, turns
@@ -203,6 +203,25 @@ async def test_reset():
     rig.check()
 
 
+async def test_reset_while_closing():
+    """The wire that the close has had ends with the reset, and not once more when the close is over."""
+
+    async def close(i2c):
+        await sleep(10)
+
+    trace, rig = traced(factory="sync", close=close)
+    await rig.bus.read_register(A, 1, 2)
+    told(trace)
+    task = asyncio.create_task(rig.bus.aclose())
+    await sleep(5)
+    assert told(trace, "wire") == ["grant i2c0 wire aclose"]
+    rig.bus.reset()
+    assert told(trace) == ["release all of i2c0 aclose", "release i2c0 wire aclose"]
+    await task
+    assert told(trace) == ["closed i2c0 aclose"]
+    rig.check()
+
+
 async def test_a_call():
     """call(): key and wire, the driver's transfers by its look-alike, and how long it has blocked."""
     for port in PORTS:
@@ -244,6 +263,13 @@ async def test_a_look_alike_without_a_hold():
     assert rig.bus.as_machine().readfrom_mem(A, 5, 2) == b"\x05\x06"
     rig.bus.as_machine().writeto_mem(A, 5, b"\x05")
     assert told(trace) == used(2) + used(1)
+    # Register addresses of 16 bits go to the peripheral as they are.
+    buf = bytearray(2)
+    rig.bus.as_machine().writeto_mem(MEMORY, 0x0101, b"\x07\x08", addrsize=16)
+    await sleep(10)
+    rig.bus.as_machine().readfrom_mem_into(MEMORY, 0x0101, buf, addrsize=16)
+    assert buf == b"\x07\x08"
+    assert told(trace) == used(2, key="i2c0/0x50") * 2
     async with rig.bus.device(A).hold():
         rig.bus.as_machine().readfrom_mem(A, 5, 2)
     assert told(trace) == ["grant i2c0/0x10 main"] + transfer(2) + ["release i2c0/0x10 main"]
@@ -270,6 +296,11 @@ async def test_try_lock():
     i2c.writeto(A, b"\x05")
     i2c.unlock()
     assert told(trace) == transfer(1)
+    async with rig.bus.device(A).hold(wire=True):
+        assert i2c.try_lock()  # it has the wire already
+        i2c.unlock()
+        assert not rig.bus._wire.try_acquire()
+    assert told(trace, "wire") == ["grant i2c0 wire main", "release i2c0 wire main"]
     rig.check()
 
 

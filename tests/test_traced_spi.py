@@ -3,7 +3,7 @@
 import asyncio
 
 from buslock import SPIBus, Trace, TransferError
-from buslock_sim import SPI, Pin, SpiWire
+from buslock_sim import SPI, AsyncSPI, Pin, SpiWire
 from spi_rig import BUSIO, PORTS, SYNC, Echo, Rig, cancel, drive, sleep, use_wire
 from support.turns import gather_all, raises_async, turns
 from trace_rig import Dump, events, told, traced
@@ -258,3 +258,21 @@ async def test_reset_in_a_selection():
     await a.write(b"x")
     assert shape(told(trace))[-8:] == OPERATION
     rig.check()
+
+
+async def test_async_spi():
+    """CircuitPython's drafts have busio's names: their transfers are told alike, and their results are right."""
+    for locked in ("task", "try_lock", "lock"):
+        trace, rig = traced(
+            Rig, port="awaited", name="spi0", peripheral=lambda wire, locked=locked: AsyncSPI(wire, locked=locked)
+        )
+        a, _ = await ready(rig)
+        told(trace)
+        into = bytearray(2)
+        assert await a.read(2, 1) == b"\x5b\x5b"
+        await a.readinto(into, 2)
+        assert into == b"\x58\x58"
+        await a.write_readinto(b"\x01\x02", into)
+        assert into == b"\x5b\x58"
+        assert shape(told(trace)) == OPERATION * 3
+        rig.check()

@@ -2,10 +2,12 @@
 
 import asyncio
 
-from buslock import ERRORS, NoReply, TransferError
+import buslock_sim
+from buslock import ERRORS, NoAck, NoReply, NotHeld, TransferError, UARTBus
 from buslock_sim import ModbusNode
 from buslock_sim.crc import crc16
 from support import clock
+from support.small import few_ports
 from support.turns import raises_async, turns
 from uart_rig import (
     SOME,
@@ -25,7 +27,7 @@ from uart_rig import (
 CLOCK = "virtual"
 
 # One of each kind: flush() that is right, that is early, a write() that waits, and busio.
-KINDS = ("rp2", "rp2_1_23", "stm32", "esp8266", "circuitpython", "blinka")
+KINDS = few_ports("rp2", "rp2_1_23", "stm32", "esp8266", "circuitpython", "blinka")
 
 assert set(KINDS) <= set(WITH_DE) and set(SOME) - set(STREAMS) <= set(KINDS)
 
@@ -277,3 +279,98 @@ async def test_de_and_echo():
         for _ in range(3):
             assert await ask(rig.bus.device(1), b"hello") == b"1=hello\n"
         await all_is_well(rig)
+
+
+class Plain:
+    """A machine.UART of a port that tells neither when the last bit is out nor waits for it."""
+
+    def __init__(self, uart):
+        self.baudrate = uart.baudrate
+        self.any, self.read, self.write = uart.any, uart.read, uart.write
+
+
+async def test_a_uart_that_does_not_tell_when_it_has_sent():
+    """Without txdone() and flush() the time is counted: DE drops after the last bit, in every exit."""
+    from buslock import uartports  # after the rig, whose time it is to have
+
+    for wrap in (Plain, lambda uart: uart):
+        for clock_us in (True, False):
+            rig = Rig("rp2", de=True, wrap=wrap)
+            one = rig.bus.device(1)
+            real = uartports.time
+            if not clock_us:
+                uartports.time = Seconds()
+            try:
+                for text in (b"a", b"0123456789" * 4):
+                    assert await ask(one, text) == b"1=" + text + b"\n"
+                    assert rig.de_idle()
+                for ms in (0, 3, 9, 20):
+                    task = asyncio.create_task(one.write(b"9:0123456789\n"))
+                    await turns(3)
+                    await sleep(ms)
+                    await cancel(task)
+                    assert rig.de_idle()
+                assert rig.line.lost == 0
+                await all_is_well(rig)
+            finally:
+                uartports.time = real
+
+
+class Seconds:
+    """The module `time` of CPython and CircuitPython, which have sleep() alone."""
+
+    def sleep(self, seconds):
+        clock.busy_us(int(seconds * 1000000))
+
+
+async def test_reset_while_sending_cannot_be_waited_for():
+    """What flush() raises is no error of reset(): DE is idle, though that cuts what was sent, and the next is right."""
+    rig = Rig("rp2", de=True)
+    one = rig.bus.device(1)
+    await ask(one, b"warm")
+    task = asyncio.create_task(raises_async(NotHeld, one.write(b"9:" + b"x" * 40 + b"\n")))
+    await turns(3)
+    await go_on(3, us=1000)
+    rig.line.fail_call(what="flush", error=RuntimeError)
+    rig.bus.reset()
+    assert rig.de_idle()
+    await task
+    assert len(buslock_sim.forget()) == len(rig.line.violations) == 1
+    rig.line.violations.clear()
+    await sleep(60)
+    await all_is_well(rig)
+
+
+async def test_a_drive_behind_another_bus():
+    """DE on a pin of an I2C expander that does not answer: its error goes to the caller as it is, and nothing is sent."""
+
+    class Far:
+        OUT = 1
+        fails = False
+
+        def __init__(self, pin):
+            self.pin = pin
+
+        def init(self, mode, value):
+            self.pin.init(self.pin.OUT, value=value)
+
+        def __call__(self, *level):
+            if self.fails:
+                raise NoAck(19, "i2c0/0x20: no acknowledge")
+            return self.pin(*level)
+
+    rig = Rig("rp2", de=True)
+    await ask(rig.bus.device(1), b"warm")
+    await rig.bus.aclose()
+    far = Far(rig.de)
+    rig.bus = UARTBus(rig.made[0], de=far)
+    one = rig.bus.device(1)
+    assert await ask(one, b"x") == b"1=x\n"
+    far.fails = True
+    asked = len(rig.a.asked)
+    for _ in range(2):
+        error = await raises_async(NoAck, ask(one, b"y", reply_ms=20))
+        assert error.args == (19, "i2c0/0x20: no acknowledge")
+    assert len(rig.a.asked) == asked
+    far.fails = False
+    await all_is_well(rig)

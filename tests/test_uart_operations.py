@@ -24,6 +24,11 @@ from uart_rig import (
 )
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "a desk tries them all; on a board there are two or three": ("test_the_lists_of_ports_are_complete",),
+    }
+}
 
 
 async def test_exchange():
@@ -500,6 +505,9 @@ async def test_a_wrong_echo():
         assert await ask(two, b"y") == b"2=y\n"
         rig.line.echo = False
         await raises_async((TransferError, NoReply), ask(one, b"hello", reply_ms=50))
+        # Where nobody answers, it is certain that nothing came back.
+        error = await raises_async(TransferError, one.write(b"9:nobody\n"))
+        assert "echo" in str(error) and "cut" in str(error)
         rig.line.echo = True
         assert await ask(two, b"z") == b"2=z\n"
         await rig.check()
@@ -525,6 +533,56 @@ async def test_a_long_write_leaves_the_loop_to_others():
         assert longest < 10
         assert len(ticks) > 150
         await cancel(task)
+        await rig.check()
+
+
+class Small(ReadChecked):
+    """A UART with room for 16 bytes; its write() takes what there is room for and says None for nothing, at once."""
+
+    def write(self, buf):
+        room = 16 - self.uart.line.waiting()
+        return self.uart.write(buf[:room]) if room > 0 else None
+
+
+async def test_a_buffer_that_is_full():
+    """What a UART does not take at once is given to it again when it has sent some: nothing is lost, and others run."""
+    for de in (False, True):
+        rig = Rig("rp2", wrap=Small, de=de)
+        one, two = rig.bus.device(1), rig.bus.device(2)
+        text = b"0123456789" * 10
+        task = asyncio.create_task(ask(one, text, reply_ms=100))
+        turned = 0
+        while not rig.a.asked:
+            await sleep(2)
+            turned += 1
+        assert turned > 45  # of 108 ms
+        assert await task == answer(one, text)
+        # reset() in the middle of it: that task gives up at once, and the rest is not sent.
+        task = asyncio.create_task(raises_async(NotHeld, ask(one, text, reply_ms=100)))
+        await sleep(30)
+        rig.bus.reset()
+        await turns()
+        await sleep(2)
+        assert task.done()
+        await sleep(40)
+        assert await ask(two, b"y", reply_ms=100) == b"2=y\n"
+        assert rig.a.asked == [text]
+        await rig.check()
+
+
+async def test_a_transaction_under_the_own_hold():
+    """It runs under the hold that the task has: of the key, and of the line too."""
+    for rig in rigs(SOME):
+        one, two = rig.bus.device(1), rig.bus.device(2)
+        txn = rig.bus.transaction()
+        for n in range(3):
+            txn.exchange(1, b"1:%d\n" % n, until=b"\n")
+        for wire in (False, True):
+            async with one.hold(wire=wire):
+                waiting = asyncio.create_task(ask(two, b"other"))
+                assert await txn.execute() == [b"1=0\n", b"1=1\n", b"1=2\n"]
+                assert not wire or not waiting.done()
+            assert await waiting == b"2=other\n"
         await rig.check()
 
 

@@ -11,13 +11,13 @@ import buslock_sim
 from buslock import UARTBus
 from buslock_sim import UART, BusioUART, DigitalInOut, Node, Pin, UartLine
 from support import clock
-from support.small import KEPT
+from support.small import KEPT, few_ports
 
 CPYTHON = sys.implementation.name == "cpython"
 
-MACHINE = ("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
-BUSIO = ("circuitpython", "blinka")
-STREAMS = ("streams",) if CPYTHON else ()
+MACHINE = few_ports("rp2", "rp2_1_23", "esp32", "stm32", "esp8266", "nrf")
+BUSIO = few_ports("circuitpython", "blinka")
+STREAMS = ("streams",)
 PORTS = MACHINE + BUSIO + STREAMS
 WITH_DE = MACHINE + BUSIO
 SOME = ("rp2", "circuitpython") + STREAMS  # one of each kind
@@ -152,9 +152,12 @@ class Rig:
         await sleep(1)
         if self.port not in STREAMS:
             return self.make()
-        from buslock_sim import open_streams
+        if CPYTHON:
+            from buslock_sim import open_streams
 
-        streams = await open_streams(self.line, baudrate=self.baudrate)
+            streams = await open_streams(self.line, baudrate=self.baudrate)
+        else:
+            streams = (asyncio.StreamReader(UART(self.line, baudrate=self.baudrate)),) * 2
         self.made.append(streams)
         return streams
 
@@ -176,7 +179,9 @@ class Rig:
 
 def rigs(ports=PORTS, **arguments):
     for port in ports:
-        yield Rig(port, **arguments)
+        rig = Rig(port, **arguments)
+        yield rig
+        rig.line.transcript.clear()  # whoever has it keeps it while the next one is made
 
 
 def ask(node, text, **arguments):

@@ -141,7 +141,13 @@ class DeviceTest(pytest.Item):
         self.collector = collector
         self.seconds = 0.0
 
+    @property
+    def left_out(self) -> str | None:
+        return self.file.left_out(self.name, self.collector.runtime.name)
+
     def runtest(self):
+        if self.left_out:
+            pytest.skip(self.left_out)
         job = self.collector.job
         if job is None:
             pytest.skip(self.collector.runtime.missing() or "the harness has started no process for it")
@@ -188,7 +194,7 @@ def pytest_runtestloop(session):
         return
     chosen: dict[DeviceRuntime, list[DeviceTest]] = {}
     for item in session.items:
-        if isinstance(item, DeviceTest) and item.collector.runtime.missing() is None:
+        if isinstance(item, DeviceTest) and not (item.left_out or item.collector.runtime.missing()):
             chosen.setdefault(item.collector, []).append(item)
     for collector, items in chosen.items():
         collector.job = _job(session.config, collector, items)

@@ -1,7 +1,7 @@
 """What the library is made of: its modules, what each of them needs, and their .mpy files.
 
 A module needs what it imports, at its top or when something is first used: all of that has to be on the board. Modules
-that are loaded by name ("buslock.…", or in a tuple of modules to look through) are found by that name.
+that are loaded by name ("buslock.…", or in a directory of methods) are found by that name.
 """
 
 import ast
@@ -60,6 +60,8 @@ def needs(module: str, lazily: bool = True) -> list[str]:
             found += [home.split(".")[0]] if home else [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
             found += [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("buslock.")]
+        elif lazily and isinstance(node, ast.Attribute) and ast.unparse(node.value) == "later":
+            found.append(node.attr)
         elif lazily and module != "__init__":  # which names all there are
             found += _by_name(node)
     return list(dict.fromkeys(name for name in found if name in there))
@@ -67,6 +69,8 @@ def needs(module: str, lazily: bool = True) -> list[str]:
 
 def _by_name(node) -> list[str]:
     """Strings that may name modules."""
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("METHODS", "_HOMES"):
+        return [line.split(" ")[0] for line in ast.literal_eval(node.value).split(",")]
     if isinstance(node, ast.Tuple | ast.List):
         return [part.value for part in node.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("buslock."):
@@ -86,24 +90,37 @@ def _at_import(tree):
 
 def closure(names, lazily: bool = True) -> list[str]:
     """The modules with all that they need, in an order in which each comes after those it imports at its top."""
-    done: list[str] = []
-    on_the_way: set[str] = set()
-
-    def visit(module):
-        if module in done or module in on_the_way:
-            return
+    found: list[str] = []
+    waiting = ["__init__", *names]
+    while waiting:
+        module = waiting.pop(0)
         if module not in modules():
             raise BuildError(f"lib/buslock has no module {module!r}; it has {', '.join(modules())}")
-        on_the_way.add(module)
-        for name in needs(module, lazily=False):
-            visit(name)
-        done.append(module)
-        for name in needs(module) if lazily else ():
-            visit(name)
+        if module not in found:
+            found.append(module)
+            waiting += needs(module, lazily)
+    done: list[str] = []
 
-    for name in ("__init__", *names):
-        visit(name)
+    def visit(module):
+        if module not in done:
+            for name in needs(module, lazily=False):
+                visit(name)
+            done.append(module)
+
+    for module in found:
+        visit(module)
     return done
+
+
+def exported() -> list[str]:
+    """The names that the package has homes for."""
+    tree = ast.parse((LIBRARY / "__init__.py").read_text(encoding="utf-8"))
+    found = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES"
+    ]
+    return [name for line in found[0].split(",") for name in line.split(" ")[1:]]
 
 
 def home(name: str) -> str | None:
@@ -131,7 +148,7 @@ def home(name: str) -> str | None:
     except AttributeError:
         return None
     module = asked[-1].removeprefix("buslock.")
-    return module if name in _defined_by(module) else None
+    return module if module in modules() and name in _defined_by(module) else None
 
 
 def _defined_by(module: str) -> set[str]:
@@ -192,12 +209,11 @@ def sources(names) -> dict[str, bytes]:
     return {f"buslock/{name}.py": (LIBRARY / f"{name}.py").read_bytes() for name in names}
 
 
-def compiled(
-    files: dict[str, bytes], shown_as: dict[str, str] | None = None, circuit: bool = False
-) -> dict[str, bytes]:
+def compiled(files: dict[str, bytes], shown_as: dict[str, str] | None = None, circuit: bool = False) -> dict[str, bytes]:
     """The same files with each .py made into a .mpy; `shown_as` has other names for them in tracebacks.
 
-    `circuit`: for CircuitPython, by its own mpy-cross.
+    Without it they are shown as what they are on the board. That name is there already, as __file__, and so costs no
+    RAM; another one costs about 30 bytes a module. `circuit`: for CircuitPython, by its own mpy-cross.
     """
     compiler = circuitpython_mpy_cross() if circuit else mpy_cross()
     out = {}
@@ -208,19 +224,19 @@ def compiled(
                 out[name] = data
                 continue
             source.write_bytes(data)
-            shown = (shown_as or {}).get(name, name)
-            made = subprocess.run(
-                [compiler, "-s", shown, "-o", str(target), str(source)], capture_output=True, text=True
-            )
+            compiled_name = name.removesuffix(".py") + ".mpy"
+            shown = (shown_as or {}).get(name)
+            command = [compiler, "-s", shown or f"/lib/{compiled_name}", "-o", str(target), str(source)]
+            made = subprocess.run(command, capture_output=True, text=True)
             if made.returncode:
-                raise BuildError(f"mpy-cross cannot compile {shown}:\n{made.stdout}{made.stderr}".rstrip())
+                raise BuildError(f"mpy-cross cannot compile {shown or name}:\n{made.stdout}{made.stderr}".rstrip())
             mpy = target.read_bytes()
             if mpy[0] != ord("C" if circuit else "M"):
                 kinds = {ord("C"): "CircuitPython", ord("M"): "MicroPython"}
                 raise BuildError(f"{compiler} makes .mpy files for {kinds.get(mpy[0], 'something else')}")
             if mpy[1] != MPY_VERSION:
                 raise BuildError(f"mpy-cross makes .mpy files of version {mpy[1]}; version {MPY_VERSION} was expected")
-            out[name.removesuffix(".py") + ".mpy"] = mpy
+            out[compiled_name] = mpy
     return out
 
 

@@ -182,7 +182,7 @@ class _Conversation:
                 while (line := self.lines.get(timeout=INTERRUPT_LIMIT)) is not None:
                     _, mark, event = line.partition(MARK)
                     if mark:
-                        text = json.loads(event).get("text", "")
+                        text = json.loads(event).get("text") or text
                     else:
                         self.output.append(line)
                 break

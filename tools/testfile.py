@@ -6,6 +6,8 @@ Constants at its top level choose how it is run:
     CLOCK = "virtual"                       or "wrap", see tests/support/clock.py (default: "real")
     SLOW = ("test_name",)                   run only with --all; True: all of them
     TIME_LIMIT = 120                        seconds for one test (default: 60)
+    LEFT_OUT = {"pico": {"why": ("test_name",)}}   on this runtime, and those whose names begin with it and a dash, these
+                                            tests are skipped, with what is missing there; "why" alone: all of them
     ALONE = True                            nothing else runs at the same time: for tests that measure time
     HEAP = "1M"                             of the MicroPythons (default: what tests of thousands of tasks need)
     EACH = {"over": ("lock", "key")}        a test that takes the argument `over` is an item for each: test_fifo[lock]
@@ -24,6 +26,7 @@ CONSTANTS = {
     "CLOCK": str,
     "SLOW": (tuple, bool),
     "TIME_LIMIT": (int, float),
+    "LEFT_OUT": dict,
     "ALONE": bool,
     "HEAP": str,
     "EACH": dict,
@@ -71,6 +74,17 @@ class TestFile:
     def is_host(self) -> bool:
         return self.path.parent.name == "host" or self.constants.get("HOST", False)
 
+    def left_out(self, test: str, runtime: str) -> str | None:
+        """Why this test is not run there."""
+        for name, reasons in self.constants.get("LEFT_OUT", {}).items():
+            if f"{runtime}-".startswith(f"{name}-"):
+                if isinstance(reasons, str):
+                    return reasons
+                for reason, tests in reasons.items():
+                    if test.partition("[")[0] in tests:
+                        return reason
+        return None
+
     def is_slow(self, test: str) -> bool:
         slow = self.constants.get("SLOW", ())
         return slow if isinstance(slow, bool) else test.partition("[")[0] in slow
@@ -97,9 +111,15 @@ def read(path: Path) -> TestFile:
             names.add(node.name)
             file.tests.update(dict.fromkeys(_items(file, node), node.lineno))
     slow = file.constants.get("SLOW", ())
-    for name in slow if isinstance(slow, tuple) else ():
+    named = [("SLOW", name) for name in (slow if isinstance(slow, tuple) else ())]
+    for reasons in file.constants.get("LEFT_OUT", {}).values():
+        tests = reasons.values() if isinstance(reasons, dict) else ()
+        if not all(isinstance(some, tuple) for some in tests):
+            raise TestFileError(f"{path}: LEFT_OUT says why first, and then of which tests: a tuple of names")
+        named += [("LEFT_OUT", name) for some in tests for name in some]
+    for constant, name in named:
         if name not in names:
-            raise TestFileError(f"{path}: SLOW names {name!r}, and there is no such test")
+            raise TestFileError(f"{path}: {constant} names {name!r}, and there is no such test")
     if file.clock not in CLOCKS:
         raise TestFileError(f"{path}: CLOCK is {file.clock!r}; it may be one of {CLOCKS}")
     return file

@@ -1,5 +1,7 @@
 """Shared hardware buses, safe and fast from asyncio. Names load their module on first use."""
 
+import sys
+
 __version__ = "0.1.0"
 
 _HOMES = (
@@ -8,13 +10,37 @@ _HOMES = (
 )
 
 
+def _home(directory, name):
+    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there."""
+    for line in directory.split(","):
+        names = line.split(" ")
+        if name in names[1:]:
+            return names[0]
+    return None
+
+
 def __getattr__(name):
-    module = "errors"  # whatever is not named above
-    for home in _HOMES.split(","):
-        if name in home.split(" ")[1:]:
-            module = home.split(" ")[0]
-    if name[0] == "_":
+    """What the package exports, and its modules."""
+    if name[:2] == "__":
         raise AttributeError(name)
-    found = getattr(__import__("buslock." + module, None, None, (name,)), name)
-    globals()[name] = found
+    module = _home(_HOMES, name) or (name if name.islower() else "errors")  # whatever is not named above
+    try:
+        found = __import__("buslock." + module, None, None, (name,))
+    except MemoryError:
+        forget_unmade()
+        raise
+    except ImportError as error:
+        if module == name and name not in sys.modules:
+            raise AttributeError("%s: %s" % (name, error))
+        raise
+    if module != name:
+        found = getattr(found, name)
+        globals()[name] = found
     return found
+
+
+def forget_unmade():
+    """Out of memory, MicroPython's import may leave a module that is none: to import that again would end the program."""
+    for name in sys.modules:
+        if sys.modules.get(name, _HOMES) is _HOMES:
+            sys.modules.pop(name, None)

@@ -13,6 +13,9 @@ from builtins import getattr, hasattr  # found sooner in the module itself
 # Stands for the task of code that runs in none: module level, the REPL. It counts as a task that has ended.
 OUTSIDE = "(no task)"
 
+# The package: `later.refusals` is its module of that name, loaded when it is first needed.
+later = sys.modules["buslock"]
+
 if sys.implementation.name == "cpython":
     from ._rt_cpython import *  # noqa: F403
 else:
@@ -86,4 +89,4 @@ else:
         return True
 
     def __getattr__(name):
-        return getattr(__import__("buslock._rt_rare", None, None, (name,)), name)
+        return getattr(later._rt_rare, name)

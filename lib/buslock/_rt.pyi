@@ -11,6 +11,7 @@ _A = TypeVar("_A")
 _Task: TypeAlias = Any
 
 OUTSIDE: str
+later: Any  # the package, of which each module is loaded when it is first needed
 DONE: Awaitable[None]
 
 class Given:  # what given() makes
@@ -37,6 +38,7 @@ def sleep_ms(ms: int) -> Awaitable[None]: ...
 def is_awaitable(x: object) -> TypeGuard[Any]: ...
 def awaited(x: _A) -> _A: ...  # for an await: a TypeError where that would be another error
 def park(waiter: Any, ms: int | None) -> Awaitable[None]: ...
+
 SHOWS_PARKED: bool
 
 def parked_waiter(task: _Task) -> Any: ...

@@ -1,31 +1,18 @@
-"""The part of `_rt` for MicroPython and CircuitPython that few programs need; `_rt` loads it on first use."""
+"""The part of `_rt` for MicroPython and CircuitPython that few programs need; `_rt` loads it on first use.
 
-import sys
-import time
-from asyncio import CancelledError, core, create_task  # noqa: F401
+What still fewer need is in `_rt_times`, `_rt_alarm` and `_rt_lost`.
+"""
 
-from ._rt import OUTSIDE
+from asyncio import core, create_task  # noqa: F401
+
+from ._rt import later
 
 sleep_ms = core.sleep_ms
-
-if hasattr(time, "ticks_us"):
-    ticks_us = time.ticks_us
-    ticks_diff_us = time.ticks_diff
-    # The times of a trace: the finest that the port has, of which no number is too large for a small int.
-    event_ticks = ticks_us
-    EVENT_UNIT = "us"
-    EVENT_WRAP = 1 << 30
-else:  # CircuitPython
-    event_ticks = core.ticks
-    EVENT_UNIT = "ms"
-    EVENT_WRAP = 1 << 29
-
-    def ticks_us():
-        return core.ticks() * 1000
-
-    def ticks_diff_us(end, start):
-        return core.ticks_diff(end // 1000, start // 1000) * 1000
-
+_HOMES = (
+    "_rt_times ticks_us ticks_diff_us event_ticks EVENT_UNIT EVENT_WRAP,"
+    "_rt_alarm Alarm settle awaited,"
+    "_rt_lost can_resume on_its_way"
+)
 
 _Coroutine = type((lambda: (yield))())
 
@@ -47,131 +34,14 @@ def is_awaitable(x):
     return isinstance(x, (_Coroutine, core.Task)) or hasattr(x, "__await__")
 
 
-if sys.implementation.name == "circuitpython":
-
-    def awaited(x):
-        if not hasattr(x, "__await__"):  # an AttributeError there, and a TypeError everywhere else
-            raise TypeError("%r cannot be awaited" % (x,))
-        return x
-
-else:
-
-    def awaited(x):
-        return x
-
-
 def task_name(task):
     """'display' for a task made by `create_task(display())`: the name of its coroutine function."""
     text = repr(getattr(task, "coro", task)).split("'")
     return text[1] if len(text) > 2 else text[0]
 
 
-def can_resume(task):
-    """False if the task sleeps in the queue of a loop that was replaced, and so never runs again."""
-    while isinstance(task.data, core.Task):
-        task = task.data
-    data = task.data
-    if data is core._io_queue or task is core.cur_task or task is OUTSIDE:
-        return True
-    if hasattr(data, "remove"):
-        # Whoever owns that queue may still wake it, unless it is a line of ours (see wake) or the old loop's poll.
-        line = getattr(data, "queue", None)
-        return (line is None or line._loop is core._task_queue) and not hasattr(data, "poller")
-    # The heap can only be read by emptying it. Nothing runs in between, and equal keys keep their order.
-    queue = core._task_queue
-    tasks = []
-    while queue.peek():
-        t = queue.pop()
-        tasks.append((t, t.ph_key, t.data))
-    found = False
-    for t, key, data in tasks:
-        queue.push(t, key)
-        t.data = data
-        found = found or t is task
-    return found
-
-
-def on_its_way(waiter):
-    """True if a parked task was cancelled, or its time is over, and it has not run since: it waits for nothing."""
-    task = waiter.task
-    data = task.data
-    return data is not waiter and (data is not None or core.ticks_diff(task.ph_key, core.ticks()) <= 0)
-
-
-class Alarm:
-    """Cancels the running task after `ms`, with a mark by which `stop` knows this cancel from any other."""
-
-    def __init__(self, ms):
-        self._ms = ms
-        self._task = core.cur_task
-        self._queue = core._task_queue
-        self._timer = core.Task(self._ring())
-        self._queue.push(self._timer, core.ticks_add(core.ticks(), ms))
-
-    async def _ring(self):
-        while True:
-            try:
-                mark = CancelledError(None, self)
-                CancelledError()  # where memory is short it may share its arguments with the one before
-                if len(mark.args) == 2:
-                    break
-            except MemoryError:
-                pass
-            await core.sleep_ms(1)
-        foreign = False
-        waited = None  # the task that was let run once
-        while True:
-            task = self._task
-            while isinstance(task.data, core.Task):
-                task = task.data
-            data = task.data
-            if data is CancelledError:
-                foreign = True
-            elif not isinstance(data, CancelledError):
-                # With 0 the block ends at its first wait, whatever that is.
-                if waited is task or not self._ms or data is not None or core.ticks_diff(task.ph_key, core.ticks()) > 0:
-                    break
-                # It is on its way to run, perhaps with the cancel of a child that it awaited: let it run once.
-                waited = task
-            # Another cancel is on its way and must not be replaced; look again when it has arrived.
-            await core.sleep_ms(0)
-        self._timer = None
-        self._task.cancel()
-        if not foreign:  # else the clean-up after the foreign cancel is cut short, and that cancel remains what it was
-            # wait_for() takes the first argument of a CancelledError for a result of its own unless it is None.
-            task.data = mark
-
-    def stop(self, exc):
-        """Ends the alarm. True if `exc` is the cancel that it sent."""
-        if self._timer is not None and self._queue is core._task_queue:
-            self._queue.remove(self._timer)
-        self._timer = None
-        return isinstance(exc, CancelledError) and len(exc.args) == 2 and exc.args[1] is self
-
-
-class _Turn:
-    """One turn of the scheduler, in which `wait_for` takes this task for one that is being cancelled already."""
-
-    state = True
-
-    def __iter__(self):
-        return self
-
-    __await__ = __iter__
-
-    def __next__(self):
-        if self.state:
-            self.state = False
-            core._task_queue.push(core.cur_task)
-            core.cur_task.data = False  # not None, and no exception either
-            return
-        core.cur_task.data = None
-        raise StopIteration
-
-
-async def settle():
-    """After an alarm. A `wait_for` that it interrupted leaves a task behind, which ends a few turns later and then
-    cancels the task that it believes to wait still; unless that is not to be cancelled then."""
-    for _ in range(8):
-        # Cancelled here: that cancel is a foreign one, and goes on.
-        await _Turn()
+def __getattr__(name):
+    home = later._home(_HOMES, name)
+    if home is None:
+        raise AttributeError(name)
+    return getattr(getattr(later, home), name)

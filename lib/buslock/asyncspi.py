@@ -33,7 +33,7 @@ class AsyncSPI:
         spi = self.spi
         if hasattr(spi, "try_lock"):
             spi.unlock()
-        elif hasattr(spi, "lock"):
+        else:
             spi.lock.release()
 
     def take_over(self):
@@ -58,6 +58,3 @@ class AsyncSPI:
 
     def write_readinto(self, out, into):
         return self.spi.write_readinto(out, into)
-
-    def deinit(self):
-        self.spi.deinit()

@@ -1,6 +1,6 @@
 """Bus: what I2C, SPI and UART have in common: the peripheral, the table of keys, the wire."""
 
-from ._rt import ONE_LOOP, current_task, loop_id, ticks_ms
+from ._rt import ONE_LOOP, current_task, later, loop_id, ticks_ms
 from .holding import left_of
 from .lock import Lock
 from .rare import rare
@@ -13,7 +13,7 @@ _serials = [0]
 class Bus:
     """Common base; see I2CBus, SPIBus, UARTBus."""
 
-    _modules = ("making", "busmore")
+    _directories = ("busmore",)
     _raw = None  # the back end while it can be used at once; None sends every operation the slow way
     _backend = None  # the peripheral, with the methods the devices call
     _awaits = False  # transfers are coroutines
@@ -48,9 +48,7 @@ class Bus:
         self._devices = {}
         self._loop = loop_id() if ONE_LOOP else None
         if trace is not None:
-            from .traced import attach
-
-            attach(self, trace)
+            later.traced.attach(self, trace)
         self._renew()
         if callable(peripheral):
             self._factory = peripheral
@@ -58,12 +56,12 @@ class Bus:
         else:
             self._factory = None
             self._backend = self._wrap(peripheral)
-            if ONE_LOOP and not self._dirty:
+            if ONE_LOOP and not self._dirty:  # pragma: no cover (CPython has a loop for each thread)
                 self._raw = self._backend
 
     def __getattr__(self, name):
         """hold, hold_all, call, stats, aclose, reset and more: loaded on first use, methods from then on."""
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _renew(self):
         """Locks that nobody holds."""
@@ -101,11 +99,18 @@ class Bus:
                 if self._closes != closes:
                     self._refuse_closed()
                 await self._open(device, left_of(timeout_ms, start))
-                hold = self._table.hold(key, left_of(timeout_ms, start))
+                table = self._table
+                hold = table.hold(key, left_of(timeout_ms, start))
                 await hold._enter()  # cancelled here: nothing is owned
-                if self._backend is not None and not self._closing and not self._dirty and device._ready:
+                if (
+                    self._backend is not None
+                    and not self._closing
+                    and not self._dirty
+                    and device._ready
+                    and self._table is table
+                ):
                     break
-                hold.release()  # while this task stood in line, it was closed, or the set-up became due again
+                hold.release()  # while this task stood in line, it was closed or reset, or the set-up became due again
         elif self._dirty or not device._ready:
             await self._open(device, timeout_ms)
         try:
@@ -125,6 +130,8 @@ class Bus:
         mine = hold is not None and self._wire_hold is hold
         if not mine:
             await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+            if self._wire is not wire:
+                self._refuse_closed()  # it was reset in the step of the hand-over
         try:
             if self._dirty:
                 await self._clean_within(left_of(timeout_ms, start))  # cancelled here: still dirty

@@ -64,9 +64,7 @@ class BusioI2C:
     def writevto(self, addr, vector):
         self.writeto(addr, joined(vector))
 
-    def writeto(self, addr, data, stop=True):
-        if not stop:
-            raise NotImplementedError("busio.I2C always sends STOP; a write cannot keep the wire")
+    def writeto(self, addr, data):
         i2c = self._lock()
         try:
             i2c.writeto(addr, data)
@@ -98,6 +96,3 @@ class BusioI2C:
             return i2c.scan()
         finally:
             self._unlock()
-
-    def deinit(self):
-        self.i2c.deinit()

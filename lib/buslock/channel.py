@@ -1,8 +1,9 @@
 """Channel: one channel of an I2C multiplexer, which behaves like a bus."""
 
+from ._rt import later
 from .i2c import I2CDevice
 from .i2cbus import _claim
-from .mux import MuxDevice, declare
+from .mux import MuxDevice
 
 
 class Channel:
@@ -26,7 +27,7 @@ class Channel:
 
     def mux(self, addr, channels=8):
         """A multiplexer behind this channel."""
-        return declare(self, addr, channels)
+        return later.mux.mux(self, addr, channels)
 
     def read_register(self, addr, reg, nbytes, timeout_ms=None):
         return self._device_of(addr).read_register(reg, nbytes, timeout_ms)
@@ -42,11 +43,9 @@ class Channel:
 
     def hold(self, *devices, timeout_ms=None, wire=False):
         """Like Bus.hold(), with addresses behind this channel."""
-        from .groups import GroupHold
-
         if not devices:
             raise ValueError("%s: hold() needs a device; the whole bus is hold_all()" % self.name)
-        hold = GroupHold(self._bus, [self._device_of(device) for device in devices], timeout_ms, wire)
+        hold = later.groups.GroupHold(self._bus, [self._device_of(device) for device in devices], timeout_ms, wire)
         hold._home = self
         return hold
 
@@ -63,15 +62,11 @@ class Channel:
 
     def as_machine(self):
         """Like I2CBus.as_machine(), with the addresses behind this channel."""
-        from .i2cfacade import MachineI2C
-
-        return MachineI2C(self)
+        return later.i2cfacade.MachineI2C(self)
 
     def as_busio(self):
         """Like I2CBus.as_busio(), with the addresses behind this channel."""
-        from .i2cfacade import BusioI2C
-
-        return BusioI2C(self)
+        return later.i2cfacade.BusioI2C(self)
 
     async def scan(self, timeout_ms=None):
         """The addresses that answer behind this channel and not on the bus before it."""

@@ -2,7 +2,8 @@
 
 from ._rt import sleep_ms, ticks_ms
 from .holding import left_of
-from .i2cmore import check_count, check_register, read_register_into, readable, writable, write_register
+from .i2carguments import check_count, check_register, readable, writable
+from .i2cregisters import read_register_into, write_register
 from .session import I2CSession
 from .waitqueue import check_ms
 

@@ -19,13 +19,16 @@ def fail_all(table, wire, error):
         if queue._loop is not loop_id():
             purge(queue)
         while queue._line:
-            waiter = queue._line.pop(0)
-            waiter.error = error
+            waiter = queue._line[0]
+            waiter.error = error  # first: there may be no room for it
+            queue._line.pop(0)
             wake(waiter, queue._loop)
         queue._advance()
 
 
-async def aclose(bus, timeout_ms):
+async def aclose(bus, timeout_ms=None):
+    """Wait for the holders, fail the waiters (BusClosed), and close what our factory made. The next use makes it
+    anew. LockTimeout: still open."""
     check_ms(timeout_ms)
     start = ticks_ms()
     task = current_task()
@@ -38,18 +41,20 @@ async def aclose(bus, timeout_ms):
         raise reentry("closing of " + bus.name, mine._label())
     bus._look()
     bus._closing = closers = Line("closing of " + bus.name)
-    closers.maker = task
-    bus._raw = None
-    bus._closes += 1
-    error = BusClosed("%s was closed while this task waited for it" % bus.name)
-    fail_all(bus._table, bus._wire, error)
-    for device in bus._every_device():
-        if device._starter is not None and device._starter._line is not None:
-            device._starter._line._release_all(error)  # those who wait for its set-up
     try:
+        closers.maker = task
+        bus._raw = None
+        bus._closes += 1
+        error = BusClosed("%s was closed while this task waited for it" % bus.name)
+        fail_all(bus._table, bus._wire, error)
+        for device in bus._every_device():
+            if device._starter is not None and device._starter._line is not None:
+                device._starter._line._release_all(error)  # those who wait for its set-up
         # Cancelled in here: what is not closed yet stays open.
         async with bus._table.hold_all(left_of(timeout_ms, start)):
             async with bus._wire.hold(left_of(timeout_ms, start)):
+                if bus._closing is not closers:
+                    bus._refuse_closed()  # it was reset in the step of the hand-over
                 bus._channel = None
                 bus._raw = None
                 if bus._factory is not None:
@@ -65,6 +70,8 @@ async def aclose(bus, timeout_ms):
 
 
 def reset(bus):
+    """Forget every holder and waiter, at the REPL after Ctrl-C, without a loop. Their sessions are dead (NotHeld);
+    the wire is cleaned and set-ups are run again before the next use."""
     table, wire = bus._table, bus._wire
     bus._renew()
     bus._forget_wire_hold()

@@ -1,13 +1,12 @@
 """Device: what has a key on a bus, and a set-up that is run once before its first use."""
 
-
 from .rare import rare
 
 
 class Device:
     """Base of the devices of every kind of bus."""
 
-    _modules = ("devicemore",)
+    _directories = ("devicemore",)
     _ready = True
     _plain = True  # ready, and nothing about it needs the slow way
     _setup = None
@@ -19,7 +18,7 @@ class Device:
 
     def __getattr__(self, name):
         """hold and more: loaded on first use, methods from then on."""
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _free(self):
         """True if nobody has the key or the wire: a transfer that does not wait then needs neither."""

@@ -1,18 +1,12 @@
-"""The methods of Device that a plain operation does not need; the class loads them on first use."""
+"""The methods of Device that a plain operation does not need; the class loads them on first use.
 
-from ._rt import current_task, sleep_ms
+METHODS is their directory, see rare.py. What most programs need is here.
+"""
+
+from ._rt import current_task
 from .holds import BusHold
 
-METHODS = (
-    "hold",
-    "_permit",
-    "_due",
-    "_failed_setup",
-    "_make_ready",
-    "_own_session",
-    "_start",
-    "_run_setup",
-)
+METHODS = "devicemore hold _permit _due _failed_setup _own_session,setups _make_ready _start _run_setup"
 
 
 def hold(device, timeout_ms=None, wire=False):
@@ -45,59 +39,6 @@ def _own_session(device):
     return bus._session_of(device, Own(bus, device))
 
 
-async def _make_ready(device, timeout_ms):
-    if device._setting_up is current_task():
-        return
-    own = device._own_session()
-    if own is not None:
-        await device._run_setup(own)
-        return
-    starter = device._starter
-    if starter is None:
-        from .lazy import Lazy
-
-        device._starter = starter = Lazy(device._start)
-        starter.name = "set-up of " + device._label()
-    await starter.get(timeout_ms)
-
-
-async def _start(device):
-    """Run by the shared task, which takes the key like anybody else."""
-    if device._starter is None:  # closed before this first step: the bus is not to be opened again for nobody
-        from .errors import BusClosed
-
-        raise BusClosed("%s was closed before its set-up had begun" % device._bus.name)
-    async with BusHold(device._bus, (device,), None, False, False) as session:
-        await device._run_setup(session)
-    return device
-
-
-async def _run_setup(device, session):
-    while not device._ready:  # else somebody who held the key has done it meanwhile
-        if device._setting_up is not None and not _stranded(device._setting_up):
-            await sleep_ms(1)  # another task does it under the same hold; cancelled here: that one goes on
-            continue
-        device._setting_up = current_task()
-        device._setup_session = session
-        dues = device._dues
-        try:
-            trace = device._bus._trace
-            # Cancelled here: still due.
-            await (device._setup(session) if trace is None else trace.set_up(device, session))
-        finally:
-            device._setting_up = device._setup_session = None
-        if dues == device._dues:  # else the bus was recovered or closed meanwhile: what the set-up wrote may be lost
-            device._ready = True
-            device._plan()
-
-
-def _stranded(task):
-    """True if the task will never run again: its loop was replaced."""
-    from .strays import gone
-
-    return gone(task)
-
-
 class Own:
     """Stands for a hold that the running task has already: it ends with that."""
 
@@ -113,6 +54,3 @@ class Own:
 
     def _is_held(self):
         return True
-
-    def _label(self):
-        return self._devices[0]._label()

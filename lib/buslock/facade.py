@@ -6,7 +6,7 @@ every other case it raises NotCovered at once: it never waits, never spins, neve
 """
 
 from ._rt import current_task, ended, loop_id, task_name, ticks_us
-from .errors import BusClosed, BusStuck, NotCovered, NotHeld, Reentry
+from .errors import BusStuck, NotCovered, NotHeld, Reentry
 from .native import NativeLocked
 
 
@@ -54,10 +54,8 @@ class LookAlike:
         return task
 
     def _prepare(self, label, held):
-        """The peripheral is there, and clean. Who has a hold may finish while others wait to close the bus."""
+        """The peripheral is there, and clean. While the bus is closed only who has a hold comes so far."""
         bus = self._bus
-        if bus._closing and not held:
-            raise BusClosed("%s is being closed" % bus.name)
         if bus._backend is None:
             bus._make_now()
         if bus._dirty and not bus._clean_now():
@@ -106,6 +104,7 @@ def lock_now(look):
             % (bus.name, task_name(table._all._task))
         )
     if bus._wire._holder is None:
+        bus._keep_wire  # noqa: B018  with it, what gives it back is found, for which there may be no memory then
         bus._wire.try_acquire()
         hold = getattr(table._any_hold_of(task), "_owner", None)
         if hold is not None:

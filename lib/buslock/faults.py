@@ -29,5 +29,14 @@ def from_oserror(error, label):
     return TransferError(number, "%s: the transfer failed (errno %d: %s)" % (label, number, error))
 
 
-def no_ack(label, what):
-    return NoAck(5, "%s: %s" % (label, what))
+def _fault(bus, error, device):
+    """The BusError for an OSError of the port. A bus that may be stuck is looked at before the next transfer."""
+    bus._transfer = False
+    label = bus.name if device is None else device._label()
+    fault = from_oserror(error, label)
+    bus._count("nacks" if isinstance(fault, NoAck) else "errors")
+    if bus._channel is not None:
+        bus._channel = None  # what the multiplexer has open now is not known
+    if not isinstance(fault, NoAck):
+        bus._soil()
+    return fault

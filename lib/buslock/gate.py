@@ -1,8 +1,10 @@
 """hold_all, and the gate of a LockTable at which it waits with those that came after it."""
 
-from ._rt import current_task, given, loop_id
+from ._rt import current_task, given, later, loop_id, wake
 from .holding import Hold
 from .waitqueue import WaitQueue, check_ms, grant, wait
+
+NO_MEMORY = MemoryError("no memory for the hand-over at the end of hold_all()")  # made where there is memory
 
 
 class AllHold(Hold):
@@ -21,15 +23,12 @@ class AllHold(Hold):
     async def _take(self):
         table = self._table
         if table._loop is not loop_id():
-            from .strays import settle_table
-
-            settle_table(table)
+            later.strays.settle_table(table)
         task = current_task()
         mine = table._any_hold_of(task)
         if mine is not None:
-            from .refusals import reentry
-
-            raise reentry(self._label(), mine._label())
+            raise later.refusals.reentry(self._label(), mine._label())
+        table._all = table._all  # room for the attribute, before anything is taken
         if not table._shut and not table._entries:
             table._shut = True
             table._all = self
@@ -83,10 +82,24 @@ class Gate(WaitQueue):
                     table._all = hold
                     hold._task = task
             else:
-                entry = table._entry(hold._key)
-                hold.queue = entry
-                entry._line = list(entry._line) + [self._line.pop(0)]
-                entry._advance()
+                self._move(hold)
+
+    def _move(self, hold):
+        """The first in line goes on to the line of its key; without memory for that it gets a MemoryError. Nothing is
+        raised: this is part of another hold's end."""
+        entry = None
+        self._line.pop(0)
+        try:
+            entry = self.table._entry(hold._key)
+            if not entry._line:
+                entry._line = []
+            entry._line.append(hold)
+            hold.queue = entry
+        except MemoryError:
+            hold.error = NO_MEMORY
+            wake(hold, self._loop)
+        if entry is not None:
+            entry._advance()
 
     def _give_back(self, waiter):
         waiter._task = None

@@ -1,6 +1,6 @@
 """Hold: what every hold has in common."""
 
-from ._rt import DONE, current_task, ended, ticks_diff, ticks_ms
+from ._rt import DONE, current_task, ended, later, ticks_diff, ticks_ms
 from .waitqueue import Waiter
 
 
@@ -41,9 +41,11 @@ class Hold(Waiter):
 
     def _refuse(self):
         """It was entered before."""
-        from .refusals import not_held, reentry
-
-        raise not_held(self._label(), None) if self._task is None else reentry(self._label())
+        raise (
+            later.refusals.not_held(self._label(), None)
+            if self._task is None
+            else later.refusals.reentry(self._label())
+        )
 
     def __aexit__(self, exc_type, exc, tb):
         if self._task is not None:
@@ -55,8 +57,6 @@ class Hold(Waiter):
         """NotHeld if it is not in force, or if it is another live task's."""
         task = self._task if self.held else None
         if task is None or task is not current_task() and not ended(task):
-            from .refusals import not_held
-
-            raise not_held(self._label(), task)
+            raise later.refusals.not_held(self._label(), task)
         self._task = None
         self._drop()

@@ -79,12 +79,17 @@ class BusHold(Hold):
                 if bus._closes != closes:
                     bus._refuse_closed()  # it was closed while the set-up of the one before was waited for
                 await bus._open(device, left_of(self._timeout, start))  # cancelled here: nothing is held
+            self._epoch = bus._epoch
             self._inner = inner = self._keys_hold(left_of(self._timeout, start))
             try:
                 await inner._enter()  # cancelled here: nothing is owned
-                # While this task stood in line, the bus may have been closed, or a set-up become due again.
-                if bus._backend is not None and not bus._closing and all(device._ready for device in self._prepare):
-                    self._epoch = bus._epoch
+                # While this task stood in line, the bus may have been closed or reset, or a set-up become due again.
+                if (
+                    self._epoch is bus._epoch
+                    and bus._backend is not None
+                    and not bus._closing
+                    and all(device._ready for device in self._prepare)
+                ):
                     for part in getattr(inner, "_holds", None) or (inner,):
                         part._owner = self  # a look-alike finds the hold of the running task by this
                     self._task = current_task()

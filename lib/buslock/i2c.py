@@ -1,5 +1,6 @@
 """I2CBus and its devices."""
 
+from ._rt import later
 from .bus import Bus
 from .device import Device
 
@@ -11,7 +12,7 @@ class I2CBus(Bus):
     its `deinit()` does. `max_waiters` bounds the line of each address.
     """
 
-    _modules = ("making", "i2cbus", "busmore")
+    _directories = ("i2cbus", "busmore")
     _lines = None
     _muxes = ()
     _gave_up = None  # the BusStuck that the last recovery ended with
@@ -20,9 +21,7 @@ class I2CBus(Bus):
     def __init__(self, i2c, name=None, close=None, scl=None, sda=None, max_waiters=None, trace=None):
         super().__init__(i2c, name or "i2c", close, max_waiters, trace)
         if scl is not None or sda is not None:
-            from .recovery import Lines
-
-            self._lines = Lines(scl, sda)
+            self._lines = later.recovery.Lines(scl, sda)
 
     def device(self, addr, setup=None, addrsize=8, retries=0, aliases=(), chunk=None):
         """The device at a 7-bit address: one object; asking with other arguments is a ValueError.
@@ -48,15 +47,11 @@ class I2CBus(Bus):
         return device
 
     def _session_of(self, device, hold):
-        from .session import session
-
-        return session(device, hold)
+        return later.session.session(device, hold)
 
     def _wrap(self, peripheral):
         if hasattr(peripheral, "try_lock"):
-            from .busio_i2c import BusioI2C
-
-            peripheral = BusioI2C(peripheral)
+            peripheral = later.busio_i2c.BusioI2C(peripheral)
             self._native = peripheral.free
             if self._take_over:
                 self._take_over = False
@@ -95,7 +90,7 @@ class Operations:
 class I2CDevice(Operations, Device):
     """One address. Made by `bus.device(addr)`."""
 
-    _modules = ("i2cmore", "devicemore")
+    _directories = ("i2cmore", "devicemore")
     read_register = Operations.read_register  # found sooner here than in a base, and so are these
     _free = Device._free
     _plain = _ready = True

@@ -46,6 +46,8 @@ class I2CLookAlike(LookAlike):
                 return self._transfer(device, _run, device, _writeto, addr, (buf,))
             finally:
                 self._stopped()
+        # Found now: when it is given back there may be no memory for that.
+        bus._end_transfer, bus._keep_wire  # noqa: B018
         if bus._wire._holder is None:
             bus._wire.try_acquire()
             bus._wire_hold = hold

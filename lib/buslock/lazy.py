@@ -60,10 +60,15 @@ class Lazy:
         return self._outcome(await wait(self._line, None, current_task(), timeout_ms))
 
     def _start(self):
-        self.state = "starting"
         self._calls += 1
         self._since = ticks_ms()
         self._loop = loop_id()
+        # Room for what is set when it ends: then there may be none left, and it would be starting for ever.
+        self._last_ms = self._last_ms
+        self._object = self._object
+        self._error = self._task = None
+        self._failures += 0
+        self.state = "starting"
         try:
             made = self._factory()
             if is_awaitable(made):

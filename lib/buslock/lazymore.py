@@ -1,32 +1,21 @@
 """The methods of Lazy that are needed when making or closing takes time; the class loads them on first use."""
 
-from ._rt import create_task, current_task, ended, is_awaitable, loop_id, ticks_diff, ticks_ms
+from ._rt import create_task, current_task, ended, is_awaitable, later, loop_id, ticks_diff, ticks_ms
 from .errors import BusClosed
 from .holding import left_of
 from .refusals import fresh, reentry
 from .waitqueue import WaitQueue, check_ms, grant, wait
 
-METHODS = (
-    "_lost",
-    "_outcome",
-    "_look",
-    "_closed",
-    "_abandon",
-    "_share",
-    "_make",
-    "_tell",
-    "aclose",
-    "stats",
-)
+METHODS = "lazymore _lost _outcome _look _closed _abandon _share _make _tell aclose stats"
+WITH = {"_share": ("_tell", "_closed")}
 
 
 class Line(WaitQueue):
     """Those who wait for something to be over; all are let go at once."""
 
-    maker = None  # the task that is at work
-
     def __init__(self, name):
         self.name = name
+        self.maker = None  # the task that is at work
         self._loop = loop_id()
 
     def _label(self):
@@ -46,11 +35,16 @@ class Line(WaitQueue):
 
     def _release_all(self, outcome):
         while self._line:
-            self._line[0].outcome = outcome
+            try:
+                self._line[0].outcome = outcome
+            except MemoryError:
+                pass  # it is let go all the same, see _outcome()
             grant(self)
 
 
 def _outcome(lazy, outcome):
+    if outcome is None:
+        raise MemoryError("%s: no memory to tell this task of the outcome" % lazy.name)
     if isinstance(outcome, BaseException):
         raise fresh(outcome)
     if lazy._object is not outcome[0]:
@@ -74,9 +68,7 @@ def _lost(lazy):
     """True if the task that makes it never will. One that was closing it in a replaced loop is forgotten."""
     closers = lazy._closing
     if closers is not None and closers._loop is not loop_id():
-        from .strays import gone
-
-        if gone(closers.maker):
+        if later.strays.gone(closers.maker):
             lazy._closing = None
     if lazy.state != "starting":
         return False
@@ -94,9 +86,7 @@ def _abandon(lazy):
     lazy.state = "empty"
     lazy._closing = lazy._task = None
     if lazy._loop is not loop_id():
-        from .strays import settle_line
-
-        settle_line(lazy._line)
+        later.strays.settle_line(lazy._line)
     else:
         lazy._line._release_all(lazy._closed())
 
@@ -119,9 +109,7 @@ async def _make(lazy, coroutine):
         elif lazy._factory_ms is None:
             lazy._made(await coroutine)
         else:
-            from .timeouts import wait_for_ms
-
-            lazy._made(await wait_for_ms(coroutine, lazy._factory_ms))
+            lazy._made(await later.timeouts.wait_for_ms(coroutine, lazy._factory_ms))
     except Exception as error:
         lazy._end("failed", error)
     finally:
@@ -179,6 +167,4 @@ async def aclose(lazy, timeout_ms=None):
 
 def stats(lazy):
     """Calls of the factory, how many failed, and how long the last one took in ms."""
-    from .stats import lazy_stats
-
-    return lazy_stats(lazy)
+    return later.stats.lazy_stats(lazy)

@@ -1,6 +1,6 @@
 """Lock."""
 
-from ._rt import DONE, current_task, ended, loop_id
+from ._rt import DONE, current_task, ended, later, loop_id
 from .waitqueue import WaitQueue, check_ms, grant, wait
 
 
@@ -39,9 +39,7 @@ class Lock(WaitQueue):
 
     def hold(self, timeout_ms=None):
         """`async with lock.hold(timeout_ms=50)`. LockTimeout, QueueFull, Reentry, WouldDeadlock."""
-        from .lockhold import LockHold
-
-        return LockHold(self, timeout_ms)
+        return later.lockhold.LockHold(self, timeout_ms)
 
     def acquire(self, timeout_ms=None):
         """Coroutine: True, or LockTimeout. The task that calls this holds the lock, whichever task awaits it."""
@@ -58,9 +56,7 @@ class Lock(WaitQueue):
         """NotHeld if it is free, or held by another task that has not ended."""
         holder = self._holder
         if holder is None or holder is not current_task() and not ended(holder):
-            from .refusals import not_held
-
-            raise not_held(self, holder)
+            raise later.refusals.not_held(self, holder)
         self._pass_on()
 
     def locked(self):
@@ -89,17 +85,13 @@ class Lock(WaitQueue):
             self._holder = holder
             return True
         if self._holder is holder or self._holder is current_task():
-            from .refusals import reentry
-
-            raise reentry(self)
+            raise later.refusals.reentry(self)
         self._hold = self._hold  # room for the attribute: there may be none left when it is handed over
         return False
 
     def _busy(self):
         if self._holder is not None and self._loop is not loop_id():
-            from .strays import settle_lock
-
-            settle_lock(self)
+            later.strays.settle_lock(self)
         return self._holder is not None
 
     def _pass_on(self, waiter=None):

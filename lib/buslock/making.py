@@ -1,6 +1,6 @@
 """The making of a bus's peripheral by the function that was given for it; the class loads this on first use."""
 
-METHODS = ("_make", "_make_now", "_new_lazy")
+from ._rt import later
 
 
 async def _make(bus, timeout_ms):
@@ -12,7 +12,8 @@ async def _make(bus, timeout_ms):
     except ValueError as error:
         if "in use" in str(error):  # what CircuitPython says of pins
             raise ValueError(
-                "%s: %s: a display that was not released? displayio.release_displays() frees its pins" % (bus.name, error)
+                "%s: %s: a display that was not released? displayio.release_displays() frees its pins"
+                % (bus.name, error)
             )
         raise
     if bus._backend is None:
@@ -21,9 +22,7 @@ async def _make(bus, timeout_ms):
 
 
 def _new_lazy(bus):
-    from .lazy import Lazy
-
-    bus._lazy = Lazy(bus._factory, bus._close or _deinit)
+    bus._lazy = later.lazy.Lazy(bus._factory, bus._close or _deinit)
     bus._lazy.name = "making of " + bus.name
 
 
@@ -42,7 +41,7 @@ def _make_now(bus):
         bus._lazy._start()
     made = bus._lazy.peek()
     if made is None:
-        from .errors import NotCovered
-
-        raise NotCovered("%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name)
+        raise later.errors.NotCovered(
+            "%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name
+        )
     bus._backend = bus._wrap(made)

@@ -5,6 +5,7 @@ step on the wire of the whole bus, so whoever has the wire of one channel has th
 on the whole bus at any time; it stays open until another is needed.
 """
 
+from ._rt import later
 from .i2c import I2CDevice
 
 
@@ -64,9 +65,7 @@ class Mux:
         if type(n) is not int or not 0 <= n < len(self._channels):
             raise ValueError("mux 0x%02x has channels 0 to %d, not %r" % (self.address, len(self._channels) - 1, n))
         if self._channels[n] is None:
-            from .channel import Channel
-
-            self._channels[n] = Channel(self, n)
+            self._channels[n] = later.channel.Channel(self, n)
         return self._channels[n]
 
     def _write(self, control):
@@ -100,8 +99,8 @@ class Mux:
                     mux._forget()
 
 
-def declare(parent, addr, channels):
-    """The Mux at `addr` of a bus or a channel; made once."""
+def mux(parent, addr, channels=8):
+    """A TCA9548A or the like at `addr`; `.channel(n)` behaves like a bus. Made once."""
     bus = parent._bus
     for known in parent._muxes:
         if known.address == addr:
@@ -120,5 +119,3 @@ def declare(parent, addr, channels):
         chip = bus._devices[addr] = MuxChip(bus, addr)
         chip._explicit = True
     return new
-
-

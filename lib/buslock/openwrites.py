@@ -1,6 +1,8 @@
 """A write without STOP: the wire stays with the session's hold until its STOP."""
 
+from ._rt import current_task
 from .busio_i2c import joined
+from .devicemore import Own
 
 
 async def write_open(me, data, timeout_ms):
@@ -12,18 +14,20 @@ async def write_open(me, data, timeout_ms):
     if bus._native is not None:
         raise NotImplementedError("%s: busio.I2C always sends STOP; a write cannot keep the wire" % device._label())
     hold = me._hold
+    bus._end_transfer  # noqa: B018  found now: at the end of the hold there may be no memory for that
+    if isinstance(hold, Own):  # which has no end: the hold that it stands for makes the STOP
+        hold = bus._table._hold_of(current_task(), device._key)._owner
     if bus._wire_hold is not hold:
         bus._refuse_wire_holder(device._label())
         await bus._keep_wire(hold, timeout_ms)  # cancelled here: nothing is owned
     # Cancelled here: the hold makes the STOP at its end.
-    return await bus._on_wire(hold, timeout_ms, 0, _write_open, me, data)
+    return await bus._on_wire(hold, timeout_ms, 0, lambda _, data: _write_open(device, hold, data), None, data)
 
 
-def _write_open(me, data):
-    device = me._device
+def _write_open(device, hold, data):
     i2c = device._i2c()
     data = joined(data) if isinstance(data, list) else data
-    me._hold._open = device
+    hold._open = device
     try:
         acks = i2c.writeto(device.address, data, False)
     except OSError as error:
@@ -32,7 +36,7 @@ def _write_open(me, data):
         raise device._failed(OSError(5, "byte %d of %d was not acknowledged" % (acks + 1, len(data))))
 
 
-def end(bus, device):
+def _end_transfer(bus, device):
     """Make the STOP that is missing: SoftI2C has one; elsewhere an empty transfer to the same device ends it."""
     i2c = bus._backend
     try:
@@ -42,4 +46,7 @@ def end(bus, device):
             i2c.writeto(device.address, b"")
     except Exception as error:
         # Called while a hold ends, so nothing is raised: the next user cleans up, and finds out if the bus is stuck.
-        bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        try:
+            bus._fault(error, device) if isinstance(error, OSError) else bus._soil()
+        except MemoryError:
+            bus._soil()

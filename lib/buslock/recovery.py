@@ -144,14 +144,20 @@ def _open_drain(pin):
     return _DigitalPin(pin) if found is None else _MachinePin(found)
 
 
-async def recover(bus, timeout_ms):
+async def recover(bus, timeout_ms=None):
+    """Free a stuck bus and make the peripheral anew; set-ups are due again. BusStuck if SDA or SCL stays low.
+
+    Takes the wire only, so it works inside a hold. Needs `scl=` and `sda=` to clock the bus.
+    """
     bus._look()
     hold = bus._wire_hold
     if hold is not None and hold._task is current_task():
         await _recover(bus)
         return
-    # Cancelled here: nothing is owned.
-    await bus._wire.acquire(timeout_ms)
+    wire = bus._wire
+    await wire.acquire(timeout_ms)  # cancelled here: nothing is owned
+    if bus._wire is not wire:
+        bus._refuse_closed()
     try:
         await _recover(bus)  # cancelled here: dirty, so the next user does it
     finally:
@@ -159,7 +165,7 @@ async def recover(bus, timeout_ms):
             bus._wire._pass_on()
 
 
-async def clean(bus):
+async def _clean(bus):
     """Before the next transfer on a dirty bus: look at the lines, and recover once if one is low."""
     lines = bus._lines
     if lines is not None:

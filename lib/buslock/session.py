@@ -1,6 +1,6 @@
 """I2CSession: what the hold of an I2C device gives."""
 
-from ._rt import current_task
+from ._rt import current_task, later
 from .devicemore import Own
 from .errors import BusError
 from .holds import over
@@ -11,23 +11,21 @@ from .waitqueue import check_ms
 
 def session(device, hold):
     if device._chunk is not None:
-        from .chunks import ChunkedSession
-
-        return ChunkedSession(device, hold)
+        return later.chunks.ChunkedSession(device, hold)
     return I2CSession(device, hold)
 
 
 class I2CSession(Operations):
     """The operations of a device for the time of a hold, without locking again. Any task may use it."""
 
-    _modules = ("i2cmore",)
+    _directories = ("i2cmore",)
 
     def __init__(self, device, hold):
         self._device = device
         self._hold = hold
 
     def __getattr__(self, name):
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _free(self):
         device = self._device

@@ -67,13 +67,17 @@ class Shards:
         self._part(key)[key] = entry
 
     def __delitem__(self, key):
-        del self._part(key)[key]
+        part = self._part(key)
+        del part[key]  # in one expression MicroPython would allocate a bound method
 
     def get(self, key):
         return self._part(key).get(key)
 
     def __len__(self):
-        return sum([len(part) for part in self.parts])
+        n = 0
+        for part in self.parts:  # without a list, for which there may be no memory when a hold ends
+            n += len(part)
+        return n
 
     def __iter__(self):
         for part in self.parts:

@@ -1,5 +1,6 @@
 """SPIBus and its devices."""
 
+from ._rt import later
 from .bus import Bus
 from .device import Device
 
@@ -10,7 +11,7 @@ class SPIBus(Bus):
     One bus object for one peripheral: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "spihome", "spiconfig", "spibus", "busmore")
+    _directories = ("spibus", "busmore")
     _events = ("left_selected",)
     _config = None  # (baudrate, polarity, phase, bits, firstbit) as last set; None: not known
     _polarity = None  # the level at which the clock idles; None: not known
@@ -46,9 +47,7 @@ class SPIBus(Bus):
         return self._declare(cs, config, cs_active, pre_clocks, post_clocks, chunk, setup)
 
     def _wrap(self, peripheral):
-        from .spibus import wrap
-
-        return wrap(self, peripheral)
+        return later.spibus.wrap(self, peripheral)
 
 
 class SPIOperations:
@@ -81,7 +80,7 @@ class SPIOperations:
 class SPIDevice(SPIOperations, Device):
     """One chip select. Made by `bus.device(cs)`."""
 
-    _modules = ("spidevice", "spimore", "devicemore")
+    _directories = ("spidevice", "devicemore")
     _free = Device._free  # found sooner here than in the base
     _away = True  # its chip select may be active: it is driven idle before anything is sent
     _owes = False  # clocks that were to follow its last section have not been sent

@@ -4,7 +4,7 @@ The seam is `awaitable = True` on the peripheral, whose write, readinto and writ
 may return one. An awaited `take()` and a `give()` are called around a section where it has them.
 """
 
-from ._rt import is_awaitable
+from ._rt import is_awaitable, later
 from .errors import NotHeld
 from .native import NativeLocked
 from .spi import _write, _write_readinto
@@ -134,7 +134,9 @@ async def _pay(device):
         device._owes = False
 
 
-async def _bare(device, function, a, b):
+async def _bare(device, function, a, b, selected):
+    if not selected and later.spisection.unset(device):
+        await _configure(device)
     return await _AWAITED[function](device._bus._backend, a, b)
 
 
@@ -173,6 +175,6 @@ def pay(device):
     return _guarded(device, _pay)
 
 
-def bare(device, function, a, b):
+def bare(device, function, a, b, selected):
     """A transfer that leaves CS alone."""
-    return _guarded(device, _bare, function, a, b)
+    return _guarded(device, _bare, function, a, b, selected)

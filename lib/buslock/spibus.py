@@ -1,12 +1,17 @@
 """The methods of SPIBus that a transfer does not need; the class loads them on first use."""
 
+from ._rt import later
 from .chipselect import chip_select, pin_of
 from .errors import NotCovered
 from .owners import disown, own
 from .spi import SPIDevice
 from .spiconfig import check_chunk, check_config
 
-METHODS = ("_declare", "_device_of", "_session_of", "_show", "_forget", "_recorded")
+METHODS = (
+    "spibus _declare _device_of _session_of _show _forget _recorded,"
+    "spiconfig _configure _fault,"
+    "spihome _clean _clean_now _configure_for _configure_for_call _end_call _wire_left _idle_now"
+)
 
 
 def wrap(bus, spi):
@@ -16,15 +21,11 @@ def wrap(bus, spi):
     bus._native = None
     bus._awaits = getattr(spi, "awaitable", False)
     if not bus._awaits and hasattr(spi, "configure"):
-        from .busio_spi import BusioSPI, awaits
-
-        bus._awaits = awaits(spi)
+        bus._awaits = later.busio_spi.awaits(spi)
         if bus._awaits:
-            from .asyncspi import AsyncSPI
-
-            spi = AsyncSPI(spi)
+            spi = later.asyncspi.AsyncSPI(spi)
         else:
-            spi = BusioSPI(spi, bus)
+            spi = later.busio_spi.BusioSPI(spi, bus)
             bus._native = spi.take
         if bus._take_over:
             bus._take_over = False
@@ -33,8 +34,7 @@ def wrap(bus, spi):
         bus._native = _never
     bus._config = bus._polarity = None
     # First every chip select is driven idle.
-    bus._raw = None
-    bus._dirty = True
+    bus._soil()  # found now: after a failure there may be no memory for that
     for device in bus._devices.values():
         device._away = True
         device._plan()
@@ -43,9 +43,7 @@ def wrap(bus, spi):
 
 def _recorded(bus, spi):
     """The peripheral of a bus with a trace."""
-    from .tracedspi import recorded
-
-    return recorded(bus, spi)
+    return later.tracedspi.recorded(bus, spi)
 
 
 def _never():
@@ -96,12 +94,11 @@ def _declare(bus, cs, config, cs_active, pre_clocks, post_clocks, chunk, setup):
     device._given_cs = cs
     device._pre = pre_clocks // 8
     device._post = post_clocks // 8
+    device._owes = False  # room for the attribute: it is set before CS is driven idle
     device._chunk = chunk
     device._plan()
     if bus._trace is not None and drive is not None:
-        from .tracedspi import traced_cs
-
-        device._cs = traced_cs(bus._trace, device)
+        device._cs = later.tracedspi.traced_cs(bus._trace, device)
     bus._devices[name] = device
     bus._soil()  # its chip select, and no other, is driven idle before the next transfer
     return device
@@ -131,9 +128,7 @@ def _device_of(bus, device):
 
 
 def _session_of(bus, device, hold):
-    from .spisession import SPISession
-
-    return SPISession(device, hold)
+    return later.spisession.SPISession(device, hold)
 
 
 def _show(bus, key):

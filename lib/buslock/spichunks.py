@@ -1,6 +1,6 @@
 """Long SPI writes, cut into pieces that give up the loop: a display frame."""
 
-from ._rt import current_task, sleep_ms
+from ._rt import current_task, later, sleep_ms
 
 
 def chunked(device):
@@ -18,9 +18,7 @@ def chunked(device):
         bus = device._bus
         hold = bus._wire_hold
         if hold is not None and hold._selected is device and hold._task is current_task():
-            from .spisession import Selected
-
-            await pieces(Selected(device, hold), bufs, timeout_ms)
+            await pieces(later.spisession.Selected(device, hold), bufs, timeout_ms)
             return
         own = device._own_session()
         # Cancelled in here: CS is idle, the wire is as before; what was sent so far is sent.

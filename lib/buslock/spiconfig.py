@@ -2,8 +2,6 @@
 
 from .errors import TransferError
 
-METHODS = ("_configure", "_fault")
-
 
 def check_config(bus, config):
     baudrate, polarity, phase, bits, _ = config

@@ -1,40 +1,30 @@
 """The methods of SPIDevice that a transfer does not need; the class loads them on first use."""
 
-from ._rt import current_task
+from ._rt import current_task, later
 from .errors import TransferError
 
 METHODS = (
-    "_slow",
-    "_plan",
-    "_astray",
-    "_refuse",
-    "_refuse_pair",
-    "as_machine",
-    "as_busio",
+    "spidevice _slow _plan _astray _refuse _refuse_pair as_machine as_busio,"
+    "spimore read readinto write_then_read select"
 )
+WITH = {"_plan": ("_astray",)}
 
 
 def as_machine(device):
     """An object with the methods of machine.SPI for this device, and its chip select as `.cs`."""
-    from .spifacade import MachineSPI
-
-    return MachineSPI(device)
+    return later.spifacade.MachineSPI(device)
 
 
 def as_busio(device):
     """An object with the methods of busio.SPI for this device, and its chip select as `.cs`."""
-    from .spifacade import BusioSPI
-
-    return BusioSPI(device)
+    return later.spifacade.BusioSPI(device)
 
 
 def _slow(device, timeout_ms, function, a, b):
     bus = device._bus
     hold = bus._wire_hold
     if hold is not None and hold._selected is device and hold._task is current_task():
-        from .spisession import Selected
-
-        return Selected(device, hold)._slow(timeout_ms, function, a, b)
+        return later.spisession.Selected(device, hold)._slow(timeout_ms, function, a, b)
     return bus._with_key(device, timeout_ms, 0, lambda a, b: device._section(function, a, b), a, b)
 
 
@@ -43,17 +33,11 @@ def _plan(device):
     device._plain = device._ready
     bus = device._bus
     if device._chunk is not None:
-        from .spichunks import chunked
-
-        chunked(device)
+        later.spichunks.chunked(device)
     if bus._awaits:
-        from .spiawait import section
-
-        device._section = section(device)
+        device._section = later.spiawait.section(device)
     elif bus._native is not None or device._pre or device._post:
-        from .spisection import section
-
-        device._section = section(device)
+        device._section = later.spisection.section(device)
 
 
 def _astray(device, error):

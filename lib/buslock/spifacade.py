@@ -1,7 +1,7 @@
 """Look-alikes of machine.SPI and busio.SPI for one device of an SPIBus, and of its chip select.
 
-    spi = device.as_machine()
-    driver = await bus.call(device, Driver, spi, spi.cs)
+spi = device.as_machine()
+driver = await bus.call(device, Driver, spi, spi.cs)
 """
 
 from ._rt import current_task

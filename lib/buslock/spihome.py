@@ -1,18 +1,9 @@
 """Chip selects come home: driven idle at first, after failures, and when a driver that had the wire is done."""
 
+from ._rt import later
 from .errors import Reentry
 from .native import NativeLocked
 from .owners import own
-
-METHODS = (
-    "_clean",
-    "_clean_now",
-    "_configure_for",
-    "_configure_for_call",
-    "_end_call",
-    "_wire_left",
-    "_idle_now",
-)
 
 
 async def _clean(bus):
@@ -23,9 +14,7 @@ async def _clean(bus):
     own(bus, bus._owned)
     drive_home(bus)
     for device in debtors(bus):
-        from .spisection import pay
-
-        paid = pay(device)
+        paid = later.spisection.pay(device)
         if paid is not None:
             await paid
     drive_home(bus)  # a device may have been declared meanwhile
@@ -36,12 +25,10 @@ def _clean_now(bus):
     """Clean without waiting; False if that takes more."""
     drive_home(bus)
     for device in debtors(bus):
-        from .spisection import pay
-
         if bus._awaits:
             return False
         try:
-            pay(device)
+            later.spisection.pay(device)
         except NativeLocked:
             return False
     bus._cleaned()
@@ -77,20 +64,16 @@ def _idle_now(bus):
 
 def _configure_for(bus, hold):
     """The wire was taken for a hold: what its driver or its selection needs is set. On awaited buses a coroutine."""
-    from .spisection import activate, configure
-
     if hold._selected is None:
-        return configure(hold._devices[0])
-    return activate(hold._selected)
+        return later.spisection.configure(hold._devices[0])
+    return later.spisection.activate(hold._selected)
 
 
 def _configure_for_call(bus, device):
     """For a driver that moves CS itself."""
-    from .spisection import configure
-
     if bus._wire_hold is not None and bus._wire_hold._selected is not None:
         raise Reentry("%s is selected: end the selection, and then call a driver" % device._label())
-    return configure(device)
+    return later.spisection.configure(device)
 
 
 def _end_call(bus, device):

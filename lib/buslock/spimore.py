@@ -1,6 +1,8 @@
 """The operations of SPI besides write and write_readinto; devices and sessions load them on first use."""
 
-METHODS = ("read", "readinto", "write_then_read", "select")
+from ._rt import later
+
+METHODS = "spimore read readinto write_then_read select"
 
 
 async def read(me, nbytes, write=0, timeout_ms=None):
@@ -29,9 +31,7 @@ async def write_then_read(me, out, nbytes, timeout_ms=None):
 
 def select(me, timeout_ms=None):
     """`async with device.select() as spi`: CS active over several transfers and awaits; key and wire are held."""
-    from .spisession import Select
-
-    return Select(me, timeout_ms)
+    return later.spisession.Select(me, timeout_ms)
 
 
 async def _do(me, timeout_ms, function, a, b):

@@ -4,6 +4,7 @@ SD cards want 74 clocks with CS idle after power-on, and 8 after each command (S
 only then.
 """
 
+from ._rt import later
 from .native import NativeLocked
 from .spi import SPIDevice
 
@@ -70,9 +71,7 @@ def configure(device):
     """What a driver of the device finds set. On awaited buses a coroutine."""
     bus = device._bus
     if bus._awaits:
-        from .spiawait import configure
-
-        return configure(device)
+        return later.spiawait.configure(device)
     lock(bus)
     try:
         if bus._config != device._config:
@@ -86,9 +85,7 @@ def activate(device):
     """A selection begins: all that comes before CS, and CS. On awaited buses a coroutine."""
     bus = device._bus
     if bus._awaits:
-        from .spiawait import activate
-
-        return activate(device)
+        return later.spiawait.activate(device)
     before(device)
     try:
         try:
@@ -126,9 +123,7 @@ def pay(device):
     """The clocks that it waits for. On awaited buses a coroutine."""
     bus = device._bus
     if bus._awaits:
-        from .spiawait import pay
-
-        return pay(device)
+        return later.spiawait.pay(device)
     lock(bus)
     try:
         if bus._config != device._config:
@@ -142,17 +137,20 @@ def pay(device):
     return None
 
 
+def unset(device):
+    """True if its configuration is to be set first: but never in a section."""
+    return device._bus._config != device._config and (device._cs is None or device._cs() != device._active)
+
+
 def bare(device, function, a, b, selected):
     """A transfer that leaves CS alone: it is active for a selection, or it is the driver's. On awaited buses a coroutine."""
     bus = device._bus
     if bus._awaits:
-        from .spiawait import bare
-
-        return bare(device, function, a, b)
+        return later.spiawait.bare(device, function, a, b, selected)
     lock(bus)
     try:
-        if not selected and bus._config != device._config and (device._cs is None or device._cs() != device._active):
-            bus._configure(device._config)  # but never in a section
+        if not selected and unset(device):
+            bus._configure(device._config)
         return function(bus._backend, a, b)
     except OSError as error:
         raise bus._fault(error, device)

@@ -17,14 +17,14 @@ class SPISession(SPIOperations):
     Under `hold(wire=True)` they leave CS alone. Any task may use it.
     """
 
-    _modules = ("spimore",)
+    _directories = ("spimore",)
 
     def __init__(self, device, hold):
         self._device = device
         self._hold = hold
 
     def __getattr__(self, name):
-        return rare(self, type(self), name, self._modules)
+        return rare(self, type(self), name, self._directories)
 
     def _free(self):
         device = self._device

@@ -38,7 +38,9 @@ def _histogram(counts):
     for i, n in enumerate(counts):
         if n:
             low = 1 << i >> 1
-            text = "%d" % low if i < 2 else "%d and more" % low if i == _BUCKETS - 1 else "%d to %d" % (low, 2 * low - 1)
+            text = (
+                "%d" % low if i < 2 else "%d and more" % low if i == _BUCKETS - 1 else "%d to %d" % (low, 2 * low - 1)
+            )
             bar = "#" * max(1, n * _BAR // most)
             lines.append("  %-24s %10d  %s" % ("waited " + text + " ms", n, bar))
     return lines
@@ -77,8 +79,10 @@ def table_stats(table):
     return Stats(table.name, table._label, table_rows(table))
 
 
-def bus_stats(bus):
-    """`longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
+def stats(bus):
+    """A dict: that of the table, and the counters of the bus. print() shows it as a table.
+
+    `longest_call_ms` is the longest time for which a driver's call has stopped the loop, `longest_calls_ms` that of
     each device that was called. `wire_longest_wait_key` and `wire_longest_hold_key`: the device with whose
     hold the wire was taken then."""
     table = bus._table

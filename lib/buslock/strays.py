@@ -1,6 +1,6 @@
 """Holders that sleep in a loop which `new_event_loop()` has replaced: they never come back, and are discarded."""
 
-from ._rt import can_resume, ended, loop_id
+from ._rt import can_resume, ended, later, loop_id
 from .refusals import count
 from .waitqueue import _waiting
 
@@ -37,11 +37,9 @@ def settle_lock(lock):
 
 
 def settle_table(table):
-    from .table import Entry
-
     table._loop = loop_id()
     for entry in list(table._entries.values()):
-        if isinstance(entry, Entry):
+        if isinstance(entry, later.table.Entry):
             purge(entry)
     if table._gate is not None:
         purge(table._gate)

@@ -2,12 +2,12 @@
 
 from builtins import isinstance, len  # found sooner in the module itself
 
-from ._rt import DONE, Given, current_task, given, loop_id, task_in
+from ._rt import DONE, Given, current_task, given, later, loop_id, task_in
 from .holding import Hold
 from .rare import rare
 from .waitqueue import HOLD, LONGEST, PEAK, WAITS, WaitQueue, check_ms, grant, wait
 
-_POOL = 8  # entries kept for reuse
+_POOL = 4  # entries kept for reuse: a list has room for so many from the start
 
 
 class KeyHold:
@@ -109,14 +109,16 @@ class Entry(WaitQueue):
             hold = line[0]
             if holds and not (hold.shared and holds[0].shared):
                 return
-            holds.append(hold)  # first: there may be no room for it
+            try:
+                holds.append(hold)  # first: there may be no room for it
+            except MemoryError:
+                return  # nor is it the first: the end of one of those before it goes on with this
             hold._task = grant(self)
             if hold._task is None:
                 holds.pop()
         if not holds:
             table = self.table
             del table._entries[self.key]
-            self._since = None
             if len(table._pool) < _POOL:
                 table._pool.append(self)
 
@@ -146,12 +148,11 @@ def ask(table, hold):
         if table._all is not None and table._all._task is task:
             table._refuse(hold, table._all)
         if table._any_hold_of(task) is None:
+            hold.error = None  # room for the attribute: see Gate._move()
             return table._gate
     if entry is None:
         if len(table._entries) > 63 and table._kind is KeyHold:
-            from .shards import divide
-
-            divide(table)
+            later.shards.divide(table)
         table._put(key, hold)
     else:
         if not isinstance(entry, Entry):
@@ -265,7 +266,11 @@ class LockTable:
         """The key's Entry, made if there is none."""
         entry = self._entries.get(key)
         if not isinstance(entry, Entry):
-            new = self._pool.pop() if self._pool else Entry(self)
+            if self._pool:
+                new = self._pool.pop()
+                new._since = None
+            else:
+                new = Entry(self)
             new.key = key
             new._loop = self._loop
             if entry is not None:
@@ -277,9 +282,7 @@ class LockTable:
 
     def _settle(self):
         """The loop was replaced. The running task."""
-        from .strays import settle_table
-
-        settle_table(self)
+        later.strays.settle_table(self)
         return current_task()
 
     def _refuse_again(self, hold, entry):
@@ -291,6 +294,4 @@ class LockTable:
 
     def _refuse(self, hold, mine):
         """The task holds it already."""
-        from .refusals import reentry
-
-        raise reentry(hold._label(), mine._label())
+        raise later.refusals.reentry(hold._label(), mine._label())

@@ -1,11 +1,11 @@
 """The methods of LockTable that few programs need; the class loads them on first use."""
 
-from ._rt import current_task, given, loop_id, ticks_ms
+from ._rt import current_task, given, later, loop_id, ticks_ms
 from .holding import Hold, left_of
 from .table import Entry, KeyHold, ask
 from .waitqueue import check_ms, wait
 
-METHODS = ("hold_many", "hold_all", "try_hold", "waiters", "stats")
+METHODS = "tablemore hold_many hold_all try_hold waiters stats"
 
 
 def hold_many(table, keys, timeout_ms=None, shared=False):
@@ -15,18 +15,14 @@ def hold_many(table, keys, timeout_ms=None, shared=False):
 
 def hold_all(table, timeout_ms=None):
     """Every key there is or could be. Waits for all holders; later arrivals queue behind it."""
-    from .gate import AllHold
-
-    return AllHold(table, timeout_ms)
+    return later.gate.AllHold(table, timeout_ms)
 
 
 def try_hold(table, key, shared=False):
     """A hold in force, to be ended with release(); None if that would have to wait."""
     hold = table.hold(key, None, shared)
     if table._loop is not loop_id():
-        from .strays import settle_table
-
-        settle_table(table)
+        later.strays.settle_table(table)
     task = current_task()
     key = hold._at[1]
     if table._shut and (table._all is not None or table._any_hold_of(task) is None):
@@ -56,9 +52,7 @@ def waiters(table, key):
 
 def stats(table):
     """A dict of counters and worst values; print() shows it as a table."""
-    from .stats import table_stats
-
-    return table_stats(table)
+    return later.stats.table_stats(table)
 
 
 class ManyHold(Hold):

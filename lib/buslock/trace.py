@@ -226,7 +226,7 @@ class _Writer:
             left = left[n:]
             if n:
                 idle = 0
-            elif left:
+            else:
                 idle += 1
                 if idle > _PATIENCE:
                     raise OSError(110, "the stream has taken nothing for %d ms" % _PATIENCE)

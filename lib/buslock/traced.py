@@ -4,7 +4,7 @@ The methods of this one bus are put in front of those of its class, so a bus wit
 waits or raises: what happens, and in which order, is the same with a trace and without.
 """
 
-from ._rt import DONE, Given, current_task
+from ._rt import DONE, Given, current_task, later
 from .bus import Bus
 from .lock import Lock
 from .table import KeyHold, ask
@@ -96,15 +96,15 @@ class TracedKeyHold(KeyHold):
 class Traced:
     """What one bus tells its trace."""
 
-    table = None
-    kind = WIRE  # of the transfer that runs
-    key = None
-    selected = 0  # the code of the selection that is in force
-    exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
-
     def __init__(self, bus, trace):
+        # All at once: where a hold ends there may be no memory for one more attribute.
         self.bus = bus
         self.trace = trace
+        self.table = None
+        self.kind = WIRE  # of the transfer that runs
+        self.key = None
+        self.selected = 0  # the code of the selection that is in force
+        self.exchanges = 0  # of a UART: how many are under way; after a reset the one before may not have ended
 
     def tell(self, code, key=None, value=0):
         """An event of the running task."""
@@ -170,6 +170,8 @@ class Traced:
 
     def arrived(self, queue):
         waiter = queue._line[-1]
+        if waiter.is_hold:
+            waiter.who = None  # room for the attribute: when it is granted there may be none left
         self.waiting(queue, waiter, WAIT, len(queue._line) - 1, waiter.holder or waiter.task)
 
     def granted(self, queue, waiter, task):
@@ -218,42 +220,37 @@ class Traced:
     # The bus
 
     async def aclose(self, timeout_ms=None):
-        from .closing import aclose
-
         # Cancelled there: still open.
-        await self.told(CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: aclose(bus, timeout_ms), self.bus)
+        await self.told(
+            CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: later.closing.aclose(bus, timeout_ms), self.bus
+        )
 
     async def recovery(self, recover):
         # Cancelled there: still dirty.
         await self.told(RECOVER + BUS, RECOVERED + BUS, RECOVERED + BUS, None, recover, self.bus)
 
     def call(self, device, function, args):
-        from .busmore import _call
-
         trace = self.trace
         start = trace._now()
         try:
-            return _call(self.bus, device, function, args)
+            return later.buscalls._call(self.bus, device, function, args)
         finally:
             took = (trace._now() - start) & trace._mask
             self.tell(BLOCK, device._key, took // 1000 if trace.unit == "us" else took)
 
     def new_lazy(self):
-        from .lazy import Lazy
-        from .making import _new_lazy
-
-        _new_lazy(self.bus)
+        later.making._new_lazy(self.bus)
         lazy = self.bus._lazy
 
         def start():
             self.tell(MAKING + LAZY)
-            Lazy._start(lazy)
+            later.lazy.Lazy._start(lazy)
             if lazy._task is not None:
                 self.trace.call(lazy._task, lazy.name)
 
         def end(state, outcome):
             self.tell((FAILED if state == "failed" else READY) + LAZY)
-            Lazy._end(lazy, state, outcome)
+            later.lazy.Lazy._end(lazy, state, outcome)
 
         lazy._start = start
         lazy._end = end
@@ -267,9 +264,7 @@ class Traced:
 
 
 def hold_all(table, timeout_ms):
-    from .tracedholds import TracedAllHold
-
-    return TracedAllHold(table, timeout_ms)
+    return later.tracedholds.TracedAllHold(table, timeout_ms)
 
 
 class TracedLock(Lock):
@@ -288,9 +283,7 @@ class TracedLock(Lock):
         return True
 
     def hold(self, timeout_ms=None):
-        from .tracedholds import TracedLockHold
-
-        return TracedLockHold(self, timeout_ms)
+        return later.tracedholds.TracedLockHold(self, timeout_ms)
 
     def _pass_on(self, waiter=None):
         bus = self.bus

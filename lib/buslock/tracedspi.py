@@ -13,26 +13,24 @@ def recorded(bus, spi):
 def traced_cs(trace, device):
     """The `_cs` of a device. To drive a level that it has already is no event."""
     cs = device._cs
-    active = device._active
-    key = device._key
     selected = False
 
-    def drive(level=None):
+    def drive(level=None):  # with more than four variables from outside MicroPython would allocate their list each time
         nonlocal selected
         if level is None:
             return cs()
-        if level == active:
+        if level == device._active:
             cs(level)
             if not selected:
                 selected = True
-                trace.select(key)
+                trace.select(device._key)
             return None
         try:
             cs(level)
         finally:  # where it fails the section is over all the same
             if selected:
                 selected = False
-                trace.deselect(key)
+                trace.deselect(device._key)
         return None
 
     return drive

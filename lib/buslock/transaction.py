@@ -48,6 +48,11 @@ def own_sessions(bus, devices):
     )
 
 
+def transaction(bus):
+    """Operations to be run as one: queue them, then `await txn.execute()`."""
+    return Transaction(bus)
+
+
 class Transaction:
     """Made by `bus.transaction()`. Its operations (device or address first) are queued; `execute()` runs them.
 

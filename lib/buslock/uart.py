@@ -1,5 +1,6 @@
 """UARTBus and its nodes: request and reply on a line that several tasks share."""
 
+from ._rt import later
 from .bus import Bus
 from .device import Device
 
@@ -14,7 +15,7 @@ class UARTBus(Bus):
     One bus object for one UART: a second one is refused (ValueError).
     """
 
-    _modules = ("making", "uartbus", "uartlines", "busmore")
+    _directories = ("uartbus", "busmore")
     _awaits = True
     _events = ("strays", "silences")
     _owned = None  # the peripheral that is this bus object's own
@@ -37,9 +38,7 @@ class UARTBus(Bus):
         self._set(de, de_active, echo, gap_ms, max_reply, unsolicited)
         super().__init__(uart, name, close, max_waiters, trace)
         if trace is not None:
-            from .traceduart import attach
-
-            attach(self)
+            later.traceduart.attach(self)
 
     def device(self, address=0):
         """The node of that address, an int or a string: what has a key of its own. A line with one partner needs none
@@ -83,7 +82,7 @@ class Exchanges:
 class UARTNode(Exchanges, Device):
     """One address. Made by `bus.device(address)`."""
 
-    _modules = ("uartnode", "devicemore")
+    _directories = ("uartnode", "devicemore")
 
     def __init__(self, bus, address):
         self._bus = bus
@@ -92,14 +91,3 @@ class UARTNode(Exchanges, Device):
 
     def _run(self, timeout_ms, function, a, b):
         return self._bus._with_key(self, timeout_ms, 0, function, a, b)
-
-
-class UARTSession(Exchanges):
-    """The operations of a node for the time of a hold, without locking again. Any task may use it."""
-
-    def __init__(self, node, hold):
-        self._node = node
-        self._hold = hold
-
-    def _run(self, timeout_ms, function, a, b):
-        return self._node._bus._run_session(self, timeout_ms, function, a, b)

@@ -9,6 +9,7 @@ from .holds import BusHold
 from .peripherals import BusioUART, MachineUART, Pin, ReadBuffer
 from .regs import Regs
 from .trace import Trace
+from .uartsession import UARTSession
 
 _UART = TypeVar("_UART", bound=MachineUART | BusioUART | tuple[StreamReader, StreamWriter])
 
@@ -68,6 +69,3 @@ class UARTNode(Exchanges, Device):
 
     def as_busio(self) -> Any:
         """An object with the methods of busio.UART, for drivers that know nothing of this bus."""
-
-class UARTSession(Exchanges):
-    def __init__(self, node: UARTNode, hold: BusHold[UARTSession]) -> None: ...

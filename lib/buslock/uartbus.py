@@ -1,27 +1,15 @@
 """The methods of UARTBus, loaded on first use: what it consists of, sending and receiving."""
 
-from ._rt import ticks_ms
-from .devicemore import Own
+from ._rt import later, ticks_ms
 from .errors import NoReply, NotCovered, TransferError
-from .holds import over
-from .uart import UARTNode, UARTSession
+from .uart import UARTNode
 from .uartlines import fault, lower, quiet, silence
 from .waitqueue import check_ms
 
 METHODS = (
-    "_set",
-    "_wrap",
-    "_recorded",
-    "_check_address",
-    "_device_of",
-    "_session_of",
-    "_show",
-    "_expect",
-    "_check_request",
-    "_run_session",
-    "_exchange",
-    "_send",
-    "_receive",
+    "uartbus _set _wrap _recorded _check_address _device_of _session_of _show _expect _check_request _exchange "
+    "_send _receive,"
+    "uartlines _clean _clean_now _idle_now _failed_outside _end_call _wire_left _forget _stray"
 )
 
 _ECHO_MS = 100  # silence after which an echo is not to be expected any more
@@ -37,9 +25,7 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
     bus._de = None
     bus._de_active = de_active
     if de is not None:
-        from .chipselect import chip_select
-
-        bus._de = chip_select(de, de_active)[2]
+        bus._de = later.chipselect.chip_select(de, de_active)[2]
     bus._echo = echo
     bus._gap_ms = check_ms(gap_ms)
     bus._max_reply = max_reply
@@ -47,23 +33,19 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
 
 
 def _wrap(bus, uart):
-    from .owners import own
-    from .uartports import port
-
-    made = port(bus, uart)
-    own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
+    made = later.uartports.port(bus, uart)
+    later.owners.own(bus, uart[1] if isinstance(uart, (list, tuple)) else uart)
     made.name = bus.name
+    made.last = made.unquiet = None  # room for the attributes: after a failure there may be none left
+    made.since = 0
     made.exact = bus._de is not None
-    bus._raw = None
-    bus._dirty = True  # first the drive is released
+    bus._soil()  # first the drive is released; found now: after a failure there may be no memory for that
     return made
 
 
 def _recorded(bus, port):
     """The peripheral of a bus with a trace."""
-    from .traceduart import recorded
-
-    return recorded(bus, port)
+    return later.traceduart.recorded(bus, port)
 
 
 def _check_address(bus, address):
@@ -80,24 +62,11 @@ def _device_of(bus, device):
 
 
 def _session_of(bus, node, hold):
-    return UARTSession(node, hold)
+    return later.uartsession.UARTSession(node, hold)
 
 
 def _show(bus, key):
     return "node %s" % key
-
-
-async def _run_session(bus, session, timeout_ms, function, a, b):
-    check_ms(timeout_ms)
-    hold = session._hold
-    if not hold.held:
-        raise over(hold)
-    if isinstance(hold, Own):
-        hold = hold._wire
-    if bus._wire_hold is not None and bus._wire_hold is not hold:
-        bus._refuse_wire_holder(session._node._label())
-    # Cancelled here: the line is free, and dirty if something was under way; the key is the hold's.
-    return await bus._on_wire(hold, timeout_ms, 0, function, a, b)
 
 
 def _expect(bus, nbytes, until, frame, reply_ms):

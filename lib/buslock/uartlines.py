@@ -1,9 +1,7 @@
 """The line of a UARTBus between exchanges: silence before a request, and what an exchange that failed has left."""
 
-from ._rt import ticks_diff, ticks_ms
+from ._rt import later, ticks_diff, ticks_ms
 from .errors import BusError, DeadlineExceeded, TransferError
-
-METHODS = ("_clean", "_clean_now", "_idle_now", "_failed_outside", "_end_call", "_wire_left", "_forget", "_stray")
 
 _QUIET_MS = 20  # a line is quiet when nothing has come for so long, or for two characters
 _BOUND_MS = 1000  # a line that is never quiet is taken as it is after so long
@@ -78,10 +76,8 @@ async def _clean(bus):
     Waits until that exchange would have been answered, and when something has come until the line is quiet. Cancelled in
     here: still dirty, and the next one waits for what is left of that time.
     """
-    from .owners import own
-
     port = bus._backend
-    own(bus, bus._owned)
+    later.owners.own(bus, bus._owned)
     failed = lower(bus)
     if failed is not None:
         raise failed
@@ -105,9 +101,8 @@ async def _clean(bus):
             port.unquiet = None
     except OSError as error:
         raise fault(bus, error, "receiving failed")
-    if not port.dead:
-        bus._dirty = False
-        bus._raw = port
+    bus._dirty = False  # a port that died meanwhile has said so at its last step
+    bus._raw = port
 
 
 def _clean_now(bus):
@@ -147,9 +142,12 @@ def _failed_outside(bus, error, node):
 def _end_call(bus, node):
     """A driver had the line: it may have set another speed, and enabled the drive."""
     port = bus._backend
-    port.measure()
-    port.last = ticks_ms()
     lower(bus)
+    port.last = ticks_ms()
+    try:
+        port.measure()
+    except MemoryError:
+        pass  # with the speed of before: a hold that ends raises nothing
 
 
 def _wire_left(bus, hold):
@@ -158,8 +156,6 @@ def _wire_left(bus, hold):
 
 def _forget(bus):
     """Closed: the UART may have another bus object now."""
-    from .owners import disown
-
-    disown(bus)
+    later.owners.disown(bus)
     if bus._backend is not None:
         bus._soil()

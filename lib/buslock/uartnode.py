@@ -1,17 +1,15 @@
 """The methods of UARTNode that an exchange does not need; the class loads them on first use."""
 
-METHODS = ("as_machine", "as_busio")
+from ._rt import later
+
+METHODS = "uartnode as_machine as_busio"
 
 
 def as_machine(node):
     """An object with the methods of machine.UART, for drivers that know nothing of this bus."""
-    from .uartfacade import MachineUART
-
-    return MachineUART(node)
+    return later.uartfacade.MachineUART(node)
 
 
 def as_busio(node):
     """An object with the methods of busio.UART, for drivers that know nothing of this bus."""
-    from .uartfacade import BusioUART
-
-    return BusioUART(node)
+    return later.uartfacade.BusioUART(node)

@@ -5,7 +5,7 @@ A port also keeps what is known of the line, so that after bus.reset() a task of
 
 import time
 
-from ._rt import sleep_ms, ticks_diff, ticks_ms
+from ._rt import later, sleep_ms, ticks_diff, ticks_ms
 from .errors import NotHeld
 
 _PIECE = 32  # bytes sent at once where the echo has to be taken meanwhile: the smallest receive buffers have 64
@@ -18,9 +18,7 @@ def port(bus, uart):
                 "%s: de= cannot go with a pair of streams, which do not tell when the last bit is out: let the "
                 "operating system or the adapter drive it" % bus.name
             )
-        from .uartstreams import StreamPort
-
-        return StreamPort(*uart)
+        return later.uartstreams.StreamPort(*uart)
     if hasattr(uart, "any") and hasattr(uart, "read"):
         return MachinePort(uart)
     if hasattr(uart, "in_waiting") and hasattr(uart, "read"):

@@ -1,29 +1,23 @@
 """What few waits need: those that may not begin, or end in vain, and the statistics of what is worse than before."""
 
-from ._rt import ticks_diff, ticks_ms
+from ._rt import later, ticks_diff, ticks_ms
 from .waitqueue import HOLD, LONGEST
 
 
 def check(queue):
     """WouldDeadlock."""
-    from .cycles import check
-
-    check(queue)
+    later.cycles.check(queue)
 
 
 def at_once(queue, hold, ms):
     """The refusal of a wait that may not begin."""
-    from .refusals import at_once
-
-    return at_once(queue, hold, ms)
+    return later.refusals.at_once(queue, hold, ms)
 
 
 def in_vain(hold, waiter, start, ms):
     """The end of a wait that was not granted."""
-    from .refusals import in_vain
-
     _gone(waiter, start, waiter.error is not None)
-    return in_vain(waiter.queue, hold, waiter, ms)
+    return later.refusals.in_vain(waiter.queue, hold, waiter, ms)
 
 
 def cancelled(waiter, start):

@@ -2,12 +2,11 @@
 
 from builtins import len  # found sooner in the module itself
 
-from ._rt import SHOWS_PARKED, current_task, park, parked_waiter, ticks_diff, ticks_ms, wake
+from ._rt import SHOWS_PARKED, current_task, later, park, parked_waiter, ticks_diff, ticks_ms, wake
 
 # task: its Waiter, while it is parked; where the runtime shows it, only of those with a deadline. (MicroPython's dict
 # fills up to the last place, and then looks everywhere for a task that is not in it.)
 _waiting = {}
-_waitmore = None  # the module, once it is needed
 _NOBODY = ()
 # Keys of a queue's counts. Those that are counted at every wait are ints, which are found sooner than strings; those
 # from 0 on are the histogram: how many waits took so many bits of milliseconds.
@@ -20,9 +19,7 @@ HOLD = -4
 def check_ms(ms):
     """None (no limit) or 0..2**28-1 milliseconds; TypeError, ValueError."""
     if ms is not None and (type(ms) is not int or not 0 <= ms < 1 << 28):
-        from .refusals import bad_ms
-
-        raise bad_ms(ms)
+        raise later.refusals.bad_ms(ms)
     return ms
 
 
@@ -87,9 +84,9 @@ async def wait(queue, hold, holder, ms):
     the next in line.
     """
     if ms == 0 or queue._limit is not None and len(queue._line) >= queue._limit:
-        raise _more().at_once(queue, hold, ms)
+        raise later.waitmore.at_once(queue, hold, ms)
     if queue._stuck(waiter_of):
-        _more().check(queue)
+        later.waitmore.check(queue)
     task = current_task()
     waiter = Waiter() if hold is None else hold
     waiter.task = task
@@ -111,9 +108,9 @@ async def wait(queue, hold, holder, ms):
         if counts is not None:
             counts[WAITS] += 1
             if queue.table is None and queue.bus._wire_hold is not None:
-                _more().behind(queue, waiter)
+                later.waitmore.behind(queue, waiter)
             if len(queue._line) > counts[LONGEST]:
-                _more().longest(queue)
+                later.waitmore.longest(queue)
         while left is None or left > 0:
             # Cancelled here: either still in line, and it leaves; or granted already, and the grant is passed on.
             await park(waiter, left)
@@ -125,7 +122,7 @@ async def wait(queue, hold, holder, ms):
                 if counts is not None:
                     left = ticks_diff(left, start)
                     if left > counts[HOLD]:
-                        _more().worst(waiter, start, left)
+                        later.waitmore.worst(waiter, start, left)
                     ms = 0  # from here on the bits of the time waited: one name more is a word more for each that waits
                     while left > 0:
                         left >>= 1
@@ -139,18 +136,13 @@ async def wait(queue, hold, holder, ms):
     except BaseException:
         _leave(waiter)
         if counts is not None:
-            _more().cancelled(waiter, start)
+            try:
+                later.waitmore.cancelled(waiter, start)
+            except MemoryError:
+                pass  # not counted; but a cancellation stays one
         raise
     _leave(waiter)
-    raise _more().in_vain(hold, waiter, start, ms)
-
-
-def _more():
-    """What few waits need. (What wait() itself imports would be part of its frame, of which each waiting task has one.)"""
-    global _waitmore
-    if _waitmore is None:  # not asked of __import__ each time: out of memory, MicroPython's may end the program
-        _waitmore = __import__("buslock.waitmore", None, None, ("worst",))
-    return _waitmore
+    raise later.waitmore.in_vain(hold, waiter, start, ms)
 
 
 def _leave(waiter):

@@ -2,6 +2,8 @@
 
 from . import clock
 
+LONGEST = 1 << 20  # that any keeps, for programs with little memory: an entry takes 100 bytes
+
 
 class Transcript:
     """The last keep entries (us, user's name, operation, address, bytes); an iterable with a length.
@@ -11,7 +13,7 @@ class Transcript:
     """
 
     def __init__(self, keep):
-        self.keep = keep
+        self.keep = min(keep, LONGEST)
         self._entries = []
 
     def note(self, user, operation, address, data=b""):

@@ -61,6 +61,7 @@ class Library:
         stand_in.implementation = _Namespace()
         stand_in.implementation.name = self.runtime
         stand_in.version = "model"
+        stand_in.modules = sys.modules
         package = __import__("buslock")
         if CPYTHON:
             __import__("inspect")  # they need the real sys

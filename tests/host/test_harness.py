@@ -234,6 +234,24 @@ def test_a_test_of_each(folder, runtime):
     assert "line 5, in test_fifo" in out
 
 
+def test_left_out_tests_are_skipped_with_their_reason(folder):
+    source = """
+LEFT_OUT = {"micropython": {"too little memory": ("test_large",)}, "cpython": "no pins"}
+
+def test_large():
+    raise AssertionError("it has run")
+
+def test_small():
+    pass
+"""
+    (folder / "tests" / "test_one.py").write_text(source)
+    out = run_pytest(
+        folder, "--runtime", "micropython", "--runtime", "micropython-adafruit", "--runtime", "cpython", "-rs"
+    )
+    assert "2 passed, 4 skipped" in out, "those of micropython-adafruit, which begins with micropython-, too"
+    assert "too little memory" in out and "no pins" in out
+
+
 def test_a_heap_of_its_own(folder):
     available("micropython")
     source = 'import gc\n\nHEAP = "512K"\n\n\ndef test_small():\n    assert gc.mem_free() < 512000\n'
@@ -318,6 +336,8 @@ def test_module_that_cannot_be_imported(folder):
         ("EACH = {'x': ('a',)}\ndef test_a(*x):\n    pass\n", ":2: test_a takes arguments"),
         ("@mark\ndef test_a():\n    pass\n", "test_a is decorated"),
         ("SLOW = ('test_b',)\n", "SLOW names 'test_b', and there is no such test"),
+        ("LEFT_OUT = {'pico': {'why': ('test_b',)}}\n", "LEFT_OUT names 'test_b', and there is no such test"),
+        ("LEFT_OUT = {'pico': {'test_b': 'why'}}\n", "LEFT_OUT says why first"),
         ("CLOCK = 'moon'\n", "CLOCK is 'moon'"),
         ("RUNTIMES = 'cpython'\n", "RUNTIMES is a str"),
         ("TIME_LIMIT = 3 * HOUR\n", "TIME_LIMIT is read without running the module"),

@@ -101,6 +101,17 @@ def test_fails():
 def test_skips():
     skip("nothing to do")
 
+BALLAST = bytearray(100_000)
+
+def test_with_ballast():
+    assert len(BALLAST) == 100_000
+
+def test_fits_without_it():
+    bytearray(130_000)
+
+def test_fits_nowhere():
+    bytearray(300_000)
+
 def test_hangs():
     while True:
         pass
@@ -113,12 +124,15 @@ def test_what_tests_report_from_the_board(tmp_path, monkeypatch):
     monkeypatch.setattr(runtimes.ALL["pico"], "patience", 1.0)
     monkeypatch.setattr(jobs, "LOAD_LIMIT", 300.0)
     monkeypatch.setattr(jobs, "INTERRUPT_LIMIT", 30.0)
-    tests = ["test_passes", "test_fails", "test_skips", "test_hangs"]
+    tests = ["test_passes", "test_fails", "test_skips"]
+    tests += ["test_with_ballast", "test_fits_without_it", "test_fits_nowhere", "test_hangs"]
     job = jobs.Job(
         runtimes.ALL["pico"], runtimes.Request(tmp_path, tmp_path, "test_trouble", "real", tests), time_limit=5.0
     )
     job.run()
-    assert [job.result(test).outcome for test in tests] == ["passed", "failed", "skipped", "failed"]
+    outcomes = ["passed", "failed", "skipped", "passed", "passed", "failed", "failed"]
+    assert [job.result(test).outcome for test in tests] == outcomes
+    assert "MemoryError" in job.result("test_fits_nowhere").text
     assert job.result("test_passes").output == "printed\n"
     assert "left:  1" in job.result("test_fails").text
     assert job.result("test_skips").text == "nothing to do"

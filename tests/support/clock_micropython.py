@@ -23,7 +23,7 @@ try:
     PERIOD_MS = 1 << 29
 except ImportError:
     adafruit_ticks = None
-    PERIOD_MS = tasks.PERIOD_MS if tasks.is_installed() else 1 << 62
+    PERIOD_MS = tasks.PERIOD_MS if tasks.is_installed() else time.ticks_add(0, -1) + 1  # 2**62, on a board 2**30
 
 try:
     from _asyncio import Task as _NativeTask
@@ -41,10 +41,14 @@ _first_virtual = 0
 
 
 def start_ms(wrap):
-    """Ahead of the real time by a distance that tells the stamps of one from those of the other."""
-    if wrap and not NATIVE:
+    """Ahead of the real time by a distance that tells the stamps of one from those of the other.
+
+    An emulated board's real time was set, so that its ticks wrap a little later than those here.
+    """
+    start = _real_ticks() + AHEAD_MS
+    if wrap and (not NATIVE or 0 <= PERIOD_MS - 1000 - start <= AHEAD_MS // 2):
         return PERIOD_MS - 1000
-    return _real_ticks() + AHEAD_MS
+    return start
 
 
 def go_back(clock):
@@ -57,8 +61,9 @@ def go_back(clock):
 
 
 def install(clock):
-    global _first_virtual
+    global _first_virtual, _past
     _first_virtual = clock.ms() % PERIOD_MS
+    _past = _real_ticks()
 
     def ticks():
         return clock.ms() % PERIOD_MS

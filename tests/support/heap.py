@@ -7,7 +7,7 @@ with one more, and so on until nothing fails: that is a failure at each allocati
 import gc
 
 BLOCK = 32  # bytes, on 64 bits
-_big = [None] * 1000
+_big = [None] * 4000
 _chain = None
 _hole = None
 

@@ -59,7 +59,8 @@ from buslock.spi import SPIBus, SPIDevice
 from buslock.spisession import SPISession
 from buslock.table import KeyHold
 from buslock.tablemore import ManyHold
-from buslock.uart import UARTBus, UARTNode, UARTSession
+from buslock.uart import UARTBus, UARTNode
+from buslock.uartsession import UARTSession
 from buslock_sim.busio import BusioI2C as SimulatedBusioI2C
 from buslock_sim.i2c import I2C as SimulatedI2C
 from buslock_sim.pin import Pin

@@ -66,3 +66,14 @@ def missing(folder: Path, lines: dict[str, list[int]]) -> dict[str, dict[str, li
         }
         for runtime, modules in sorted(seen.items())
     }
+
+
+def block(source: str, header: str) -> range:
+    """The lines below the one that is this header, as far as they are indented more."""
+    lines = source.splitlines()
+    first = [line.strip() for line in lines].index(header)
+    indent = len(lines[first]) - len(lines[first].lstrip())
+    last = first + 1
+    while last < len(lines) and (not lines[last].strip() or len(lines[last]) - len(lines[last].lstrip()) > indent):
+        last += 1
+    return range(first + 2, last + 1)

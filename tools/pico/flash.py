@@ -1,6 +1,8 @@
 """The Pico's file system: a littlefs image made from files of the checkout, their sources compiled to .mpy."""
 # pyright: reportMissingImports=false
 
+import hashlib
+import os
 from pathlib import Path
 
 from tools import deploy_build, environment
@@ -11,6 +13,7 @@ START = 0xA0000
 BLOCK = 4096
 BLOCKS = 352
 DISK_VERSION = 0x00020000  # of littlefs, as this firmware writes it
+CACHE = environment.VENV / "mpy"
 
 
 def image(files: dict[str, bytes]) -> bytes:
@@ -55,5 +58,19 @@ def one(path: Path, target: str, shown_as: Path | None = None) -> dict[str, byte
 
 
 def _compiled(paths: dict[str, Path], shown_as=None) -> dict[str, bytes]:
-    sources = {target: path.read_bytes() for target, path in paths.items()}
-    return deploy_build.compiled(sources, shown_as or {target: str(path) for target, path in paths.items()})
+    """Files of the checkout are compiled once: a program for each takes longer than the board does for a test."""
+    found = {}
+    CACHE.mkdir(exist_ok=True)
+    for target, path in paths.items():
+        source, shown = path.read_bytes(), (shown_as or {}).get(target, str(path))
+        name = target.removesuffix(".py") + ".mpy"
+        kept = CACHE / hashlib.sha256(f"{deploy_build.MPY_VERSION} {shown}\n".encode() + source).hexdigest()
+        if kept.exists():
+            found[name] = kept.read_bytes()
+            continue
+        (found[name],) = deploy_build.compiled({target: source}, {target: shown}).values()
+        if path.is_relative_to(ROOT):
+            part = kept.with_suffix(f".{os.getpid()}")
+            part.write_bytes(found[name])
+            part.replace(kept)
+    return found

@@ -18,10 +18,10 @@ class Source:
         self.stub = ast.parse(stub.read_bytes() if stub.exists() else b"")
         self.insertions: list[tuple[int, str]] = []
         self.header = ["from typing import Any", *header_of(self.stub)]
-        self.loaded: tuple[str, ...] = ()  # the functions that classes load from here
+        self.directory: dict[str, str] = {}  # of methods that classes load: the module of each
         for node in self.tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "METHODS":
-                self.loaded = ast.literal_eval(node.value)
+                self.directory = homes(ast.literal_eval(node.value))
         self._starts = [0]
         for line in self.text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -58,10 +58,9 @@ class Class:
         self.subclasses: list[Class] = []
         self.declared: dict[str, str] = {}
         self.loaded: dict[str, tuple[Source, Function | None]] = {}
-        for module in loaded_modules(node):
-            known = functions(sources[module].tree)
-            for name in sources[module].loaded:
-                self.loaded.setdefault(name, (sources[module], known.get(name)))
+        for directory in directories(node):
+            for name, module in sources[directory].directory.items():
+                self.loaded.setdefault(name, (sources[module], functions(sources[module].tree).get(name)))
 
     def bodies(self) -> Iterator[tuple[str, Function]]:
         """Its methods, each with the name of the parameter that is the object."""
@@ -143,10 +142,15 @@ def attributes(function: Function, me: str, context) -> set[str]:
     }
 
 
-def loaded_modules(cls: ast.ClassDef) -> tuple[str, ...]:
-    """The modules that a class names as homes of methods: in `_modules`, or in its call of rare()."""
+def homes(directory: str) -> dict[str, str]:
+    """The module of each name in "module name name,module name name"."""
+    return {name: module for module, *names in (line.split(" ") for line in directory.split(",")) for name in names}
+
+
+def directories(cls: ast.ClassDef) -> tuple[str, ...]:
+    """The modules that tell where the methods of a class are: in `_directories`, or in its call of rare()."""
     for node in ast.walk(cls):
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_modules":
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_directories":
             return ast.literal_eval(node.value)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "rare" and isinstance(node.args[-1], ast.Tuple):
             return ast.literal_eval(node.args[-1])

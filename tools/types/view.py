@@ -71,8 +71,10 @@ def merge(sources: dict[str, Source]) -> None:
                     if name not in own and not has_value(cls, name):
                         cls.declared.setdefault(name, "Any")
     for source in sources.values():
-        for name in source.loaded:
-            merge_loaded(source, name, [cls for cls in everything if cls.loaded.get(name, (None,))[0] is source])
+        for name in dict.fromkeys(name for cls in everything for name in cls.loaded):
+            having = [cls for cls in everything if cls.loaded.get(name, (None,))[0] is source]
+            if having:
+                merge_loaded(source, name, having)
     for cls in everything:
         write_head(cls)
 
@@ -153,7 +155,7 @@ def merge_loaded(source: Source, name: str, having: list[Class]) -> None:
     stub = next((found for cls in tops if (found := method_of(cls, name))), None)
     annotate(source, function, stub, " | ".join(types) or None)
     for cls in tops:
-        source.header += [*cls.source.header, f"from .{cls.source.name} import {cls.name}"]
+        source.header += [*cls.source.header, f"from .{cls.source.name} import {', '.join(classes(cls.source.tree))}"]
 
 
 def method_of(cls: Class, name: str) -> Function | None:

@@ -6,7 +6,7 @@ VARIANTS = (
     Variant(
         "a deadline that swallows a foreign cancel (MicroPython)",
         [
-            ("_rt_rare.py", "and len(exc.args) == 2 and exc.args[1] is self", ""),
+            ("_rt_alarm.py", "and len(exc.args) == 2 and exc.args[1] is self", ""),
         ],
         "deadlines.over_a_child",
         "micropython",
@@ -25,7 +25,7 @@ VARIANTS = (
         "a deadline that replaces a foreign cancel on its way",
         [
             (
-                "_rt_rare.py",
+                "_rt_alarm.py",
                 "if data is CancelledError:",
                 "if False:",
             ),
@@ -37,7 +37,7 @@ VARIANTS = (
     Variant(
         "a deadline that leaves no mark",
         [
-            ("_rt_rare.py", "task.data = mark", "pass"),
+            ("_rt_alarm.py", "task.data = mark", "pass"),
         ],
         "deadlines.inside_a_lock",
         "micropython",
@@ -46,7 +46,7 @@ VARIANTS = (
     Variant(
         "a deadline whose timer stays",
         [
-            ("_rt_rare.py", "self._queue.remove(self._timer)", "pass"),
+            ("_rt_alarm.py", "self._queue.remove(self._timer)", "pass"),
         ],
         "deadlines.tidying",
         "micropython",
