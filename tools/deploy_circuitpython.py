@@ -116,7 +116,9 @@ def copyright_line() -> str:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tools/deploy_circuitpython.py", description="Writes a bundle's layout.")
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "build" / "circuitpython")
-    parser.add_argument("--mpy", action="store_true", help=f"the .mpy files, too; {deploy_build.CIRCUITPYTHON_VARIABLE}")
+    parser.add_argument(
+        "--mpy", action="store_true", help=f"the .mpy files, too; {deploy_build.CIRCUITPYTHON_VARIABLE}"
+    )
     args = parser.parse_args(argv)
     write(args.folder)
     package = args.folder / "buslock"

@@ -483,12 +483,35 @@ def test_copy_to_the_emulated_pico(request):
             uses(port, program)
 
 
+def package_file(name: str) -> str:
+    return "package.json" if name == "all" else f"package-{name}.json"
+
+
+@pytest.mark.parametrize("package", [*PROGRAMS, "all"])
+def test_what_mip_installs_is_enough_on_the_emulated_pico(package, tmp_path):
+    """The sources that a package file lists, and nothing else, on the board's disk; they are compiled at the import."""
+    needs_pico()
+    program = tmp_path / "program.py"
+    for name in PROGRAMS if package == "all" else [package]:
+        code, expected = PROGRAMS[name]
+        program.write_text(code + END)
+        options = ["--package", str(environment.ROOT / package_file(package))]
+        done = subprocess.run(
+            [sys.executable, str(environment.ROOT / "tools" / "pico" / "script.py"), str(program), *options],
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"{expected} /lib/buslock/__init__.py" in done.stdout
+
+
 @pytest.mark.parametrize("package", [*PROGRAMS, "all"])
 def test_mip_on_the_emulated_pico(package, request):
     """From the local package files: each installs all that its program needs."""
     minutes(request)
     with emulated_port() as port:
-        mpremote(port, "mip", "install", "package.json" if package == "all" else f"package-{package}.json")
+        mpremote(port, "mip", "install", package_file(package))
         for program in PROGRAMS if package == "all" else [package]:
             uses(port, program)
 

@@ -161,7 +161,7 @@ def test_circuitpython_mpy_files(tmp_path, monkeypatch):
     deploy_circuitpython.write_mpy(tmp_path)
     found = {path.name: path.read_bytes() for path in (tmp_path / "mpy" / "buslock").iterdir()}
     assert sorted(found) == sorted(f"{name}.mpy" for name in deploy_build.modules())
-    assert found["lock.mpy"] == b"C\x06 buslock/lock.py"
+    assert found["lock.mpy"] == b"C\x06 /lib/buslock/lock.mpy"
 
 
 def test_circuitpythons_own_compiler():

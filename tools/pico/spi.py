@@ -93,7 +93,10 @@ class SPIWire:
     def clocking(self):
         control = self._spi.read_uint32(0)
         return Clocking(
-            self._spi.clock_frequency or UNSET_HZ, int(bool(control & SPO)), int(bool(control & SPH)), self._spi.data_bits
+            self._spi.clock_frequency or UNSET_HZ,
+            int(bool(control & SPO)),
+            int(bool(control & SPH)),
+            self._spi.data_bits,
         )
 
     def _mover(self, chip):
