@@ -2,7 +2,6 @@
 pico or --all; the examples in test_examples.py."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
