@@ -16,12 +16,12 @@ from support import cold
 
 RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 LEFT_OUT = {"pico": "it fills the heap of a VM of 64 bits"}
-HEAP = "640K"
+HEAP = "2M"
 TIME_LIMIT = 300  # of the slow one
 SLOW = ("test_each_number_of_blocks",)
 
-ENOUGH = 400  # blocks
-SAMPLE = 7
+ENOUGH = 2000  # blocks
+SAMPLE = 41
 
 
 def shared(case):

@@ -31,7 +31,7 @@ from memory_rig import (
 
 RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 LEFT_OUT = {"pico": "it fills the heap of a VM of 64 bits"}
-HEAP = "640K"
+HEAP = "2M"
 TIME_LIMIT = 600  # of the slow ones
 SLOW = ("test_each_allocation", "test_drivers_at_each_allocation")
 EACH = {
@@ -51,8 +51,8 @@ EACH = {
     )
 }
 
-ENOUGH = 1500  # blocks
-SAMPLE = 29  # of so many numbers of blocks one, without the collector of thrice as many
+ENOUGH = 5000  # blocks
+SAMPLE = 61  # of so many numbers of blocks one, without the collector of thrice as many
 
 
 # The operations
@@ -414,7 +414,7 @@ def sweep_drivers(step=None):
 
 def test_locks():
     """Locks, keys and deadlines: free, and where another task has them and gives them back meanwhile."""
-    sweep(Locks, LOCKS, 7)
+    sweep(Locks, LOCKS, 13)
 
 
 def test_lazies():
@@ -424,12 +424,12 @@ def test_lazies():
 
 def test_i2c():
     """Every operation of I2C: on a free bus, and where other tasks have the device and the wire."""
-    sweep(I2C, OF_I2C, 61)
+    sweep(I2C, OF_I2C, 181)
 
 
 def test_channel():
     """Those of a device behind a multiplexer."""
-    sweep(I2C, OF_CHANNEL, 41)
+    sweep(I2C, OF_CHANNEL, 97)
 
 
 def test_making():
@@ -439,33 +439,33 @@ def test_making():
 
 def test_spi():
     """Every operation of SPI."""
-    sweep(SPI, OF_SPI, 43)
+    sweep(SPI, OF_SPI, 131)
 
 
 def test_awaited_spi():
     """The same where transfers are awaited."""
-    sweep(AwaitedSPI, OF_SPI, 43)
+    sweep(AwaitedSPI, OF_SPI, 131)
 
 
 def test_uart():
     """Every operation of a UART."""
-    sweep(UART, OF_UART, 43)
+    sweep(UART, OF_UART, 131)
 
 
 def test_uart_with_echo():
     """The same where the echo comes back."""
-    sweep(EchoingUART, OF_UART, 43)
+    sweep(EchoingUART, OF_UART, 131)
 
 
 def test_drivers():
     """Look-alikes of machine's and busio's peripherals."""
-    sweep_drivers(61)
+    sweep_drivers(181)
 
 
 def test_traced_buses():
     """With a Trace."""
     for make, operations in TRACED:
-        sweep(make, operations, 97)
+        sweep(make, operations, 293)
 
 
 ALL = {

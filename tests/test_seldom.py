@@ -421,6 +421,7 @@ async def test_registers_of_a_multiplexer_itself():
     assert len(await rig.bus.device(0x70).read_register(0, 1)) == 1
     assert await channel.device(0x30).read_register(2, 1) == b"c"
     assert await channel.call(0x30, lambda: rig.made[0].readfrom_mem(0x30, 0, 1)) == b"a"
+    await rig.bus.scan()  # which closes all channels
     # A device from before the multiplexer, called by way of the channel: that is open while its driver runs.
     assert await channel.call(rig.bus.device(A), lambda: rig.made[0].readfrom_mem(0x30, 1, 1)) == b"b"
     rig.check()

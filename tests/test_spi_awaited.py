@@ -264,12 +264,13 @@ class Late(AwaitedSPI):
 async def test_reset_in_a_transfer():
     """A transfer that reset() has met leaves alone what others do with the bus meanwhile, however it ends."""
     for error in (None, OSError(5, "late")):
-        for clocks in (0, 8):
+        for clocks, other in ((0, False), (8, False), (0, True), (8, True)):
             rig = awaited_rig(peripheral=Late)
             rig.wire.user = lambda: None
             a, b = rig.devices(post_clocks=clocks)
             await a.write(b"\x01")
             await b.write(b"\x01")
+            device = b if other else a  # who is selected meanwhile
             rig.made[0].gate = gate = asyncio.Event()
             task = asyncio.create_task(outcome(a.write(b"\x02")))
             while not rig.made[0].waits:
@@ -278,13 +279,15 @@ async def test_reset_in_a_transfer():
             rig.bus.reset()
             assert rig.wire.selected() == []
             rig.made[0].gate = None
-            async with b.select() as spi:
+            async with device.select() as spi:
+                selected = rig.wire.selected()
+                assert len(selected) == 1
                 rig.made[0].error = error
                 gate.set()
                 found = await task
                 assert isinstance(found, NotHeld if error is None else TransferError), found
-                assert rig.wire.selected() == ["b"]
-                assert await spi.read(1) == b"\xa5"
+                assert rig.wire.selected() == selected
+                assert await spi.read(1) == (b"\x5a" if device is a else b"\xa5")
             rig.made[0].error = None
             assert await a.read(1) == b"\x5a"
             rig.check()

@@ -143,7 +143,9 @@ async def test_every_call_that_fails():
     for port in SOME:
         for n in range(OPERATIONS):
             for after in (False, True):  # the clocks around a section, too
-                faults += await failing_at_every_call(port, n, after, None, True, check, pre_clocks=8, post_clocks=8) - 1
+                faults += (
+                    await failing_at_every_call(port, n, after, None, True, check, pre_clocks=8, post_clocks=8) - 1
+                )
     print("faults: %d of SPI's calls, OSError" % faults)
 
 

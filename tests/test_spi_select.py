@@ -572,6 +572,24 @@ async def test_cs_left_active_by_a_driver():
         rig.check()
 
 
+async def test_clocks_after_a_cs_left_active():
+    """The clocks that its chip waits for are sent before anybody else's section."""
+    for rig in rigs():
+        pin = rig.cs("a")
+        a = rig.bus.device(pin, post_clocks=8)
+        b = rig.bus.device(rig.cs("b"))
+        await a.write(b"\x00")
+        await b.write(b"\x00")
+        await raises_async(TransferError, rig.bus.call(a, drive, pin, 0))
+        assert a._owes and rig.bus._dirty
+        rig.steps()
+        assert await b.read(1) == b"\xa5"
+        steps = [step for step in rig.steps() if step[0] != "configure"]
+        assert steps[0] == ("write", None), steps
+        assert not a._owes and not rig.bus._dirty
+        rig.check()
+
+
 async def test_cs_left_active_by_a_driver_that_fails():
     """What a block or a driver raises with CS active goes to the caller as it is, and CS is idle."""
     for rig in rigs():

@@ -47,9 +47,6 @@ class Alias(I2CDevice):
     async def _make_ready(self, timeout_ms):
         await self._main._make_ready(timeout_ms)
 
-    def _due(self):
-        self._main._due()
-
     def _failed_setup(self):
         self._main._failed_setup()
 

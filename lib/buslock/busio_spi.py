@@ -35,8 +35,6 @@ class BusioSPI:
 
     def take(self):
         """True if it was free; then the section that follows at once has it."""
-        if self._mine:
-            return False
         try:
             self._kept = self._kept or self.spi.try_lock()
         except OSError as error:

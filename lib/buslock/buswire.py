@@ -5,7 +5,7 @@ from .errors import BusError, DeadlineExceeded
 from .holding import left_of
 from .native import NativeLocked
 
-WITH = {"_keep_wire": ("_soil", "_leave_wire", "_wire_left", "_failed_outside")}
+WITH = {"_keep_wire": ("_soil", "_leave_wire", "_wire_left", "_end_call", "_failed_outside")}
 
 
 async def _keep_wire(bus, hold, timeout_ms):

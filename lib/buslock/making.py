@@ -12,7 +12,8 @@ async def _make(bus, timeout_ms):
     except ValueError as error:
         if "in use" in str(error):  # what CircuitPython says of pins
             raise ValueError(
-                "%s: %s: a display that was not released? displayio.release_displays() frees its pins" % (bus.name, error)
+                "%s: %s: a display that was not released? displayio.release_displays() frees its pins"
+                % (bus.name, error)
             )
         raise
     if bus._backend is None:
@@ -40,5 +41,7 @@ def _make_now(bus):
         bus._lazy._start()
     made = bus._lazy.peek()
     if made is None:
-        raise later.errors.NotCovered("%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name)
+        raise later.errors.NotCovered(
+            "%s: its peripheral is made by an async function: `await bus.call(...)` first" % bus.name
+        )
     bus._backend = bus._wrap(made)

@@ -221,7 +221,9 @@ class Traced:
 
     async def aclose(self, timeout_ms=None):
         # Cancelled there: still open.
-        await self.told(CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: later.closing.aclose(bus, timeout_ms), self.bus)
+        await self.told(
+            CLOSE + BUS, CLOSED + BUS, CLOSED + BUS, None, lambda bus: later.closing.aclose(bus, timeout_ms), self.bus
+        )
 
     async def recovery(self, recover):
         # Cancelled there: still dirty.

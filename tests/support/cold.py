@@ -8,14 +8,14 @@ import sys
 
 _kept = ()  # names of modules that stay loaded
 _names = ()  # and what is in them
-_known = []  # (class, names of the modules in which it finds methods)
+_known = []  # (class, names of its directories of methods)
 _looked = 0  # how many modules were loaded then
 ALSO = {"LockTable": ("tablemore",), "Lazy": ("lazymore",)}  # those that do not say so themselves
 _package = sys.modules["buslock"]
 
 
 def _classes():
-    """(class, the modules in which it finds methods) of all that is loaded."""
+    """(class, names of its directories of methods) of all that is loaded."""
     global _looked
     if _looked != len(sys.modules):
         for name in list(sys.modules):
@@ -29,19 +29,22 @@ def _look(module):
     for member in dir(module):
         cls = getattr(module, member)
         if isinstance(cls, type) and cls not in [known for known, _ in _known]:
-            homes = ALSO[member] if member in ALSO else getattr(cls, "_modules", None)
+            homes = ALSO[member] if member in ALSO else getattr(cls, "_directories", None)
             if homes is not None:
                 _known.append((cls, homes))
 
 
 def forget_methods():
     """Every method that a class has found on first use is to be found again."""
-    for cls, modules in _classes():
-        for home in modules:
-            module = sys.modules.get("buslock." + home)
-            for name in module.METHODS if module else ():
-                if cls.__dict__.get(name) is getattr(module, name):
-                    delattr(cls, name)
+    for cls, directories in _classes():
+        for directory in directories:
+            module = sys.modules.get("buslock." + directory)
+            for line in module.METHODS.split(",") if module else ():
+                names = line.split(" ")
+                home = sys.modules.get("buslock." + names[0])
+                for name in names[1:] if home else ():
+                    if cls.__dict__.get(name) is getattr(home, name):
+                        delattr(cls, name)
 
 
 def keep_modules(names):
