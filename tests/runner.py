@@ -56,6 +56,12 @@ def begin(module_name, clock):
 
 
 def load(module_name, clock, wrapping=False):
+    import gc
+
+    from support.small import SMALL
+
+    if SMALL and hasattr(gc, "threshold"):
+        gc.threshold(32768)  # else what is loaded in the middle of a test lies between garbage, and cuts the heap in pieces
     choose_tasks(clock, wrapping)
     if clock != "real" or wrapping:
         from support import clock as test_clock

@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 CLOCK = "virtual"
+LEFT_OUT = {"pico": "the explorer is for a desk: it makes thousands of schedules"}
 CPYTHON = sys.implementation.name == "cpython"
 
 if CPYTHON:

@@ -14,6 +14,7 @@ LEFT_OUT = {
     "pico": {
         "deeper calls than a Pico's stack has room for, with a driver, its look-alike and a simulated bus": (
             "test_results_are_those_of_the_ports",
+            "test_settings_are_remembered_for_their_device",
         ),
     }
 }

@@ -14,13 +14,6 @@ from i2c_rig import A, B
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
-LEFT_OUT = {
-    "pico": {
-        "more memory than a Pico has: the rigs and the look-alikes of all three buses": (
-            "test_constants_of_look_alikes",
-        ),
-    }
-}
 CPYTHON = sys.implementation.name == "cpython"
 
 

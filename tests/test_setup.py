@@ -6,7 +6,7 @@ from buslock import BusClosed, LockTimeout, NoAck, Reentry, TransferError, Would
 from buslock_sim import Multiplexer, RegisterFile
 from i2c_rig import EXPANDER, A, B, Rig, cancel, outcome, rigs, sleep, use_key
 from support import clock
-from support.small import few_ports
+from support.small import SMALL, few_ports
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -76,7 +76,7 @@ async def test_once_for_all_first_callers():
             assert await rig.bus.read_register(A, 0x20, 2) == b"\x11\x22"
 
         kinds = (sensor.read, by_hold, by_wire, by_several, by_call, by_update, by_poll, by_short_form)
-        await asyncio.gather(*[kinds[n % len(kinds)]() for n in range(100)])
+        await asyncio.gather(*[kinds[n % len(kinds)]() for n in range(16 if SMALL else 100)])
         assert sensor.begun == sensor.runs == 1
         rig.check()
 

@@ -8,13 +8,6 @@ from support import clock
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
-LEFT_OUT = {
-    "pico": {
-        "more memory than a Pico has: 4,000 bytes on each of three simulated buses": (
-            "test_others_wait_for_one_piece_at_most",
-        ),
-    }
-}
 
 FRAME = bytes(range(100))
 

@@ -8,11 +8,6 @@ from buslock_sim import I2C, RegisterFile, Wire
 from support.turns import gather_all, raises, raises_async, turns
 
 CLOCK = "virtual"
-LEFT_OUT = {
-    "pico": {
-        "more memory than a Pico has: 20 tasks with transactions on 16 devices": ("test_many_at_random",),
-    }
-}
 
 A, B, C = 0x48, 0x49, 0x50
 

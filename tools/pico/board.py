@@ -49,7 +49,8 @@ class Pico(MicroPythonDevice):
     async def pause(self) -> None:
         """The board's time stands still, and the event loop may end."""
         self.stop()
-        await asyncio.wait([self.simulator._execute_task])
+        if self.simulator._execute_task:
+            await asyncio.wait([self.simulator._execute_task])
         self.simulator._execute_task = None
 
     async def resume(self) -> None:

@@ -48,15 +48,15 @@ def for_some(sources: dict[str, str], module: str, tests: set[str]) -> dict[str,
         for other in sources:
             if other == name or other in whole:
                 continue
-            taken = [_taken(source, other.removesuffix(".py")) for source in pruned.values()]
-            if all(names is not None for names in taken):
-                source = prune(sources[other], set().union(*taken))
-                if any(taken) and pruned.get(other) != source:
-                    pruned[other] = source
-                    waiting.append(other)
-            else:
+            taken: set[str] | None = set()
+            for source in pruned.values():
+                names = _taken(source, other.removesuffix(".py"))
+                taken = None if taken is None or names is None else taken | names
+            source = sources[other] if taken is None else prune(sources[other], taken)
+            if taken is None:
                 whole.add(other)
-                pruned[other] = sources[other]
+            if taken != set() and pruned.get(other) != source:
+                pruned[other] = source
                 waiting.append(other)
     return pruned
 
@@ -78,7 +78,7 @@ def _is_docstring(node) -> bool:
 
 def _is_kept(node, lines) -> bool:
     """An import for its effect only."""
-    return isinstance(node, ast.Import | ast.ImportFrom) and "noqa: F401" in lines[node.end_lineno - 1]
+    return isinstance(node, ast.Import | ast.ImportFrom) and "noqa: F401" in lines[(node.end_lineno or node.lineno) - 1]
 
 
 def _given(node) -> set[str]:
@@ -115,7 +115,7 @@ def _used(node) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _of_import(node, used: set[str]) -> str:
+def _of_import(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
     left = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
     if any(alias.name.startswith("_") for alias in left):
         left = node.names  # a module that the others load; asked for first it would not be found
