@@ -11,11 +11,18 @@ _HOMES = (
 
 
 def _home(directory, name):
-    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there."""
-    for line in directory.split(","):
-        names = line.split(" ")
-        if name in names[1:]:
-            return names[0]
+    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there.
+
+    Without making lists of it: this is done where memory may be short.
+    """
+    name = " " + name
+    at = directory.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if end == len(directory) or directory[end] in " ,":
+            start = directory.rfind(",", 0, at) + 1
+            return directory[start : directory.find(" ", start)]
+        at = directory.find(name, end)
     return None
 
 
