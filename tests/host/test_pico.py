@@ -190,7 +190,7 @@ def test_chips_on_the_pins(tmp_path):
         r"stretched (b'\x03\x04', 10)",
         "hangs ('OSError 110', 50)",
         r"again (b'\n\xc0', 0)",
-        "scan ['0x20', '0x48', '0x50', '0x51', '0x52', '0x53', '0x76']",
+        "scan ['0x20', '0x3c', '0x48', '0x50', '0x51', '0x52', '0x53', '0x76']",
         r"bits b'\x01\x8b\xcd'",
         r"uart b'pong hello\n'",
         r"spi bytearray(b'\xff\xff')",
