@@ -42,7 +42,7 @@ def __getattr__(name):
     return found
 
 
-def forget_unmade():
+def forget_unmade():  # pragma: no cover (CPython's memory cannot be filled)
     """Out of memory, MicroPython's import may leave a module that is none: to import that again would end the program."""
     for name in sys.modules:
         if sys.modules.get(name, _HOMES) is _HOMES:

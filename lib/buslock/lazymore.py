@@ -43,7 +43,7 @@ class Line(WaitQueue):
 
 
 def _outcome(lazy, outcome):
-    if outcome is None:
+    if outcome is None:  # pragma: no cover (CPython's memory cannot be filled)
         raise MemoryError("%s: no memory to tell this task of the outcome" % lazy.name)
     if isinstance(outcome, BaseException):
         raise fresh(outcome)
