@@ -48,6 +48,30 @@ async def test_a_write_without_stop_under_the_own_hold():
             assert await bus.read_register(B, 1, 1) == b"\xfe"
 
 
+async def test_an_end_that_fails_without_memory():
+    """The end of a hold raises nothing, though the STOP fails, and the memory for its error, too: the next user cleans."""
+
+    def refuse(*arguments):
+        raise OSError(110, "timed out")
+
+    def full(error, device):
+        raise MemoryError
+
+    rig = Rig("rp2")
+    bus, i2c = rig.bus, rig.made[0]
+    async with bus.device(A).hold() as session:
+        await session.write(b"\x05", stop=False)
+        writeto = i2c.writeto
+        i2c.writeto = refuse
+        bus._fault = full
+    assert bus._dirty and not bus._wire.locked() and len(bus._table) == 0
+    i2c.writeto = writeto
+    del bus._fault
+    i2c.writeto(A, b"")  # the STOP that was missing
+    assert await bus.read_register(B, 1, 1) == b"\xfe"
+    rig.check()
+
+
 async def test_a_write_without_stop():
     """session.write(..., stop=False) leaves its STOP to the next transfer of that session, which begins by RESTART."""
     for rig in rigs(OBEYING + ("esp32",)):

@@ -10,10 +10,10 @@ import sys
 
 import memory_rig
 from buslock import Lock, NotHeld, forget_unmade
+from memory_operations import OF_I2C, OF_SPI, OF_UART, too_late, with_keys, with_lock_hold, with_table
 from memory_rig import I2C, SPI, UART, Locks, struck
 from support import cold, heap
 from support.outcome import Skip
-from test_memory_runs_out import OF_I2C, OF_SPI, OF_UART, too_late, with_keys, with_lock_hold, with_table
 
 RUNTIMES = ("micropython", "micropython-adafruit", "pico")
 LEFT_OUT = {"pico": "it fills the heap of a VM of 64 bits"}

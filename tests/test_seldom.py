@@ -29,6 +29,23 @@ async def test_names_that_there_are_not():
         raises(AttributeError, getattr, buslock, name)
 
 
+def test_a_module_that_cannot_be_imported():
+    """What it lacks is said by its own ImportError, and the name is there when nothing is missing any more."""
+    before = buslock.Trace, sys.modules.pop("buslock.trace"), sys.modules.get("array")
+    del buslock.Trace
+    sys.modules["array"] = object()
+    try:
+        assert "array" in str(raises(ImportError, getattr, buslock, "Trace"))
+    finally:
+        sys.modules.pop("buslock.trace", None)
+        if before[2] is None:
+            del sys.modules["array"]
+        else:
+            sys.modules["array"] = before[2]
+    assert buslock.Trace is not before[0] and len(buslock.Trace(3)) == 0
+    buslock.Trace, sys.modules["buslock.trace"] = before[0], before[1]
+
+
 def test_a_lazy_that_another_loop_is_closing():
     """CPython can leave a loop alone for a while: what is being closed there is not forgotten by another one."""
     if not CPYTHON:

@@ -70,7 +70,7 @@ def needs(module: str, lazily: bool = True) -> list[str]:
 def _by_name(node) -> list[str]:
     """Strings that may name modules."""
     if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("METHODS", "_HOMES"):
-        return [line.split(" ")[0] for line in ast.literal_eval(node.value).split(",")]
+        return [line.split()[0] for line in ast.literal_eval(node.value).split(",")]
     if isinstance(node, ast.Tuple | ast.List):
         return [part.value for part in node.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("buslock."):
@@ -120,7 +120,7 @@ def exported() -> list[str]:
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES"
     ]
-    return [name for line in found[0].split(",") for name in line.split(" ")[1:]]
+    return [name for line in found[0].split(",") for name in line.split()[1:]]
 
 
 def home(name: str) -> str | None:

@@ -5,25 +5,21 @@ import sys
 __version__ = "0.1.0"
 
 _HOMES = (
-    "lock Lock,table LockTable,hashtag hash_tag,lazy Lazy,timeouts deadline wait_for_ms,groups hold,"
-    "i2c I2CBus,spi SPIBus,uart UARTBus,trace Trace"
+    "lock Lock ,table LockTable ,hashtag hash_tag ,lazy Lazy ,timeouts deadline wait_for_ms ,groups hold ,"
+    "i2c I2CBus ,spi SPIBus ,uart UARTBus ,trace Trace "
 )
 
 
 def _home(directory, name):
-    """The module that has `name`, by a directory: "module name name,module name name". None if it is not there.
+    """The module that has `name`, by a directory: "module name name ,module name ". None if it is not there.
 
-    Without making lists of it: this is done where memory may be short.
+    Each name stands between spaces, so that it is found without making lists: memory may be short here.
     """
-    name = " " + name
-    at = directory.find(name)
-    while at >= 0:
-        end = at + len(name)
-        if end == len(directory) or directory[end] in " ,":
-            start = directory.rfind(",", 0, at) + 1
-            return directory[start : directory.find(" ", start)]
-        at = directory.find(name, end)
-    return None
+    at = directory.find(" %s " % name)
+    if at < 0:
+        return None
+    start = directory.rfind(",", 0, at) + 1
+    return directory[start : directory.find(" ", start)]
 
 
 def __getattr__(name):
@@ -46,7 +42,7 @@ def __getattr__(name):
     return found
 
 
-def forget_unmade():
+def forget_unmade():  # pragma: no cover (CPython's memory cannot be filled)
     """Out of memory, MicroPython's import may leave a module that is none: to import that again would end the program."""
     for name in sys.modules:
         if sys.modules.get(name, _HOMES) is _HOMES:

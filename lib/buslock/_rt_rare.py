@@ -9,9 +9,9 @@ from ._rt import later
 
 sleep_ms = core.sleep_ms
 _HOMES = (
-    "_rt_times ticks_us ticks_diff_us event_ticks EVENT_UNIT EVENT_WRAP,"
-    "_rt_alarm Alarm settle awaited,"
-    "_rt_lost can_resume on_its_way"
+    "_rt_times ticks_us ticks_diff_us event_ticks EVENT_UNIT EVENT_WRAP ,"
+    "_rt_alarm Alarm settle awaited ,"
+    "_rt_lost can_resume on_its_way "
 )
 
 _Coroutine = type((lambda: (yield))())

@@ -8,15 +8,15 @@ from .errors import BusClosed, Reentry
 
 METHODS = (
     "busmore hold hold_all _look _refuse_wire_holder _own_wire _refuse_closed _refuse_interrupt _count _soil _cleaned "
-    "_idle_now _forget _every_device,"
-    "closing aclose reset,"
-    "transaction transaction script,"
-    "stats stats,"
-    "buscalls call _call _configure_for_call _note_block,"
-    "buswire _keep_wire _ready_wire _leave_wire _forget_wire_hold _refuse_native _configure_for _failed_outside,"
-    "cleaning _clean_first _clean_within,"
-    "transfers _awaited _again _outside,"
-    "making _make _make_now _new_lazy"
+    "_idle_now _forget _every_device ,"
+    "closing aclose reset ,"
+    "transaction transaction script ,"
+    "stats stats ,"
+    "buscalls call _call _configure_for_call _note_block ,"
+    "buswire _keep_wire _ready_wire _leave_wire _forget_wire_hold _refuse_native _configure_for _failed_outside ,"
+    "cleaning _clean_first _clean_within ,"
+    "transfers _awaited _again _outside ,"
+    "making _make _make_now _new_lazy "
 )
 
 

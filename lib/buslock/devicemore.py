@@ -6,7 +6,7 @@ METHODS is their directory, see rare.py. What most programs need is here.
 from ._rt import current_task
 from .holds import BusHold
 
-METHODS = "devicemore hold _permit _due _failed_setup _own_session,setups _make_ready _start _run_setup"
+METHODS = "devicemore hold _permit _due _failed_setup _own_session ,setups _make_ready _start _run_setup "
 
 
 def hold(device, timeout_ms=None, wire=False):

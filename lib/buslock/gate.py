@@ -98,7 +98,7 @@ class Gate(WaitQueue):
         except MemoryError:
             hold.error = NO_MEMORY
             wake(hold, self._loop)
-        if entry is not None:
+        if entry is not None:  # pragma: no branch (it is None where there was no memory)
             entry._advance()
 
     def _give_back(self, waiter):

@@ -8,15 +8,15 @@ from .errors import NotCovered
 from .i2c import I2CDevice
 
 METHODS = (
-    "i2cbus _show _check_address _new_device _claim _refuse_address,"
-    "i2cverbs read_register_into write_register update_register as_machine as_busio _recorded _every_device,"
-    "i2cwire _configure_for _configure_for_call _end_call _wire_left _clean_now,"
-    "scanning scan _scan_now,"
-    "faults _fault,"
-    "aliases _check_aliases _take_aliases,"
-    "recovery recover _clean,"
-    "openwrites _end_transfer,"
-    "mux mux"
+    "i2cbus _show _check_address _new_device _claim _refuse_address ,"
+    "i2cverbs read_register_into write_register update_register as_machine as_busio _recorded _every_device ,"
+    "i2cwire _configure_for _configure_for_call _end_call _wire_left _clean_now ,"
+    "scanning scan _scan_now ,"
+    "faults _fault ,"
+    "aliases _check_aliases _take_aliases ,"
+    "recovery recover _clean ,"
+    "openwrites _end_transfer ,"
+    "mux mux "
 )
 
 

@@ -5,13 +5,13 @@ transfer can be made at once, and `me._slow()` waits for what is missing.
 """
 
 METHODS = (
-    "i2cmore _failed _i2c _read_wide,"
-    "i2cregisters read_register_into write_register,"
-    "i2cplain read readinto write write_then_read,"
-    "i2cbits update_register wait_register,"
-    "i2carguments _refuse,"
-    "i2cdevice _declare _plan _retrying _home,"
-    "scanning probe"
+    "i2cmore _failed _i2c _read_wide ,"
+    "i2cregisters read_register_into write_register ,"
+    "i2cplain read readinto write write_then_read ,"
+    "i2cbits update_register wait_register ,"
+    "i2carguments _refuse ,"
+    "i2cdevice _declare _plan _retrying _home ,"
+    "scanning probe "
 )
 
 

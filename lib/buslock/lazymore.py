@@ -6,7 +6,7 @@ from .holding import left_of
 from .refusals import fresh, reentry
 from .waitqueue import WaitQueue, check_ms, grant, wait
 
-METHODS = "lazymore _lost _outcome _look _closed _abandon _share _make _tell aclose stats"
+METHODS = "lazymore _lost _outcome _look _closed _abandon _share _make _tell aclose stats "
 WITH = {"_share": ("_tell", "_closed")}
 
 
@@ -43,7 +43,7 @@ class Line(WaitQueue):
 
 
 def _outcome(lazy, outcome):
-    if outcome is None:
+    if outcome is None:  # pragma: no cover (CPython's memory cannot be filled)
         raise MemoryError("%s: no memory to tell this task of the outcome" % lazy.name)
     if isinstance(outcome, BaseException):
         raise fresh(outcome)

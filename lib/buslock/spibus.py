@@ -8,9 +8,9 @@ from .spi import SPIDevice
 from .spiconfig import check_chunk, check_config
 
 METHODS = (
-    "spibus _declare _device_of _session_of _show _forget _recorded,"
-    "spiconfig _configure _fault,"
-    "spihome _clean _clean_now _configure_for _configure_for_call _end_call _wire_left _idle_now"
+    "spibus _declare _device_of _session_of _show _forget _recorded ,"
+    "spiconfig _configure _fault ,"
+    "spihome _clean _clean_now _configure_for _configure_for_call _end_call _wire_left _idle_now "
 )
 
 

@@ -4,8 +4,8 @@ from ._rt import current_task, later
 from .errors import TransferError
 
 METHODS = (
-    "spidevice _slow _plan _astray _refuse _refuse_pair as_machine as_busio,"
-    "spimore read readinto write_then_read select"
+    "spidevice _slow _plan _astray _refuse _refuse_pair as_machine as_busio ,"
+    "spimore read readinto write_then_read select "
 )
 WITH = {"_plan": ("_astray",)}
 

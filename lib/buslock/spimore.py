@@ -2,7 +2,7 @@
 
 from ._rt import later
 
-METHODS = "spimore read readinto write_then_read select"
+METHODS = "spimore read readinto write_then_read select "
 
 
 async def read(me, nbytes, write=0, timeout_ms=None):

@@ -5,7 +5,7 @@ from .holding import Hold, left_of
 from .table import Entry, KeyHold, ask
 from .waitqueue import check_ms, wait
 
-METHODS = "tablemore hold_many hold_all try_hold waiters stats"
+METHODS = "tablemore hold_many hold_all try_hold waiters stats "
 
 
 def hold_many(table, keys, timeout_ms=None, shared=False):

@@ -8,8 +8,8 @@ from .waitqueue import check_ms
 
 METHODS = (
     "uartbus _set _wrap _recorded _check_address _device_of _session_of _show _expect _check_request _exchange "
-    "_send _receive,"
-    "uartlines _clean _clean_now _idle_now _failed_outside _end_call _wire_left _forget _stray"
+    "_send _receive ,"
+    "uartlines _clean _clean_now _idle_now _failed_outside _end_call _wire_left _forget _stray "
 )
 
 _ECHO_MS = 100  # silence after which an echo is not to be expected any more

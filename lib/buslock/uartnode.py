@@ -2,7 +2,7 @@
 
 from ._rt import later
 
-METHODS = "uartnode as_machine as_busio"
+METHODS = "uartnode as_machine as_busio "
 
 
 def as_machine(node):

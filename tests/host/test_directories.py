@@ -15,6 +15,20 @@ def defined(module: str) -> set[str]:
     return {node.name for node in SOURCES[module].tree.body if isinstance(node, modules.Function)}
 
 
+def text_of(directory: str) -> str:
+    return next(
+        ast.literal_eval(node.value)
+        for node in SOURCES[directory].tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "METHODS"
+    )
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES)
+def test_each_name_stands_between_spaces(directory):
+    """What _home() looks for."""
+    assert all(line.endswith(" ") and "  " not in line for line in text_of(directory).split(","))
+
+
 def test_there_are_directories():
     assert {"busmore", "i2cbus", "spibus", "uartbus", "devicemore", "tablemore"} <= set(DIRECTORIES)
 
@@ -31,12 +45,7 @@ def test_each_method_is_a_function_of_its_module(directory):
 
 @pytest.mark.parametrize("directory", DIRECTORIES)
 def test_no_method_has_two_homes_in_one_directory(directory):
-    text = next(
-        ast.literal_eval(node.value)
-        for node in SOURCES[directory].tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "METHODS"
-    )
-    names = [name for line in text.split(",") for name in line.split(" ")[1:]]
+    names = [name for line in text_of(directory).split(",") for name in line.split()[1:]]
     assert sorted(names) == sorted(set(names))
 
 

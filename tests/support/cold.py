@@ -40,7 +40,7 @@ def forget_methods():
         for directory in directories:
             module = sys.modules.get("buslock." + directory)
             for line in module.METHODS.split(",") if module else ():
-                names = line.split(" ")
+                names = line.split()
                 home = sys.modules.get("buslock." + names[0])
                 for name in names[1:] if home else ():
                     if cls.__dict__.get(name) is getattr(home, name):

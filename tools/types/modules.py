@@ -143,8 +143,8 @@ def attributes(function: Function, me: str, context) -> set[str]:
 
 
 def homes(directory: str) -> dict[str, str]:
-    """The module of each name in "module name name,module name name"."""
-    return {name: module for module, *names in (line.split(" ") for line in directory.split(",")) for name in names}
+    """The module of each name in "module name name ,module name "."""
+    return {name: module for module, *names in (line.split() for line in directory.split(",")) for name in names}
 
 
 def directories(cls: ast.ClassDef) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def is_inside(error, path: list[str], exported: list[str]) -> bool:
 
 def exported_names() -> list[str]:
     """What `from buslock import NAME` finds."""
-    homes = [home.split(" ") for home in vars(importlib.import_module("buslock"))["_HOMES"].split(",")]
+    homes = [home.split() for home in vars(importlib.import_module("buslock"))["_HOMES"].split(",")]
     return [name for module, *names in homes if (LIB / "buslock" / f"{module}.py").exists() for name in names]
 
 

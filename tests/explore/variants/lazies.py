@@ -14,7 +14,7 @@ VARIANTS = (
         ],
         "lazies.callers",
         "micropython-any",
-        "cancellation",
+        "task 1 ended with an error that nobody saw",
     ),
     Variant(
         "a Lazy that begins anew for every caller",
