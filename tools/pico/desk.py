@@ -95,23 +95,24 @@ class Desk:
 
 
 class Interrupted(RegisterFile):
-    """The pressure sensor, which holds SDA after its third transfer, as after a reset in the middle of a read.
-
-    For more clocks than the nine of the address with which the failed transfer is ended, on this firmware by bit-banging.
-    """
+    """The pressure sensor, which holds SDA after its third transfer, as after a reset in the middle of a read."""
 
     transfers = 0
+    for_clocks = 5
 
     def stop(self):
         super().stop()
         self.transfers += 1
         if self.transfers == 3:
-            self.hold_sda(clocks=14)
+            self.hold_sda(self.for_clocks)
 
 
-def recovery():
+def recovery(clocks=14):
+    """More clocks than the nine with which MicroPython's firmware, by bit-banging, ends the transfer that has failed."""
     desk = Desk()
-    desk.chips[sim.PRESSURE] = Interrupted({0xD0: 0x60, 0xF7: 0x01, 0xF8: 0x8B, 0xF9: 0xCD}, readonly=(0xD0,))
+    chip = Interrupted({0xD0: 0x60, 0xF7: 0x01, 0xF8: 0x8B, 0xF9: 0xCD}, readonly=(0xD0,))
+    chip.for_clocks = clocks
+    desk.chips[sim.PRESSURE] = chip
     return desk
 
 
@@ -172,6 +173,8 @@ DESKS = {
 }
 
 
-def desk_for(program) -> Desk:
+def desk_for(program, circuit=False) -> Desk:
     """What hangs on the pins for this program."""
+    if circuit and program.stem == "recovery":
+        return recovery(clocks=5)
     return DESKS.get(program.stem, Desk)()

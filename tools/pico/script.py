@@ -55,7 +55,7 @@ def make_board(image: Path, program: Path, circuit: bool, package: Path | None =
         from tools.pico import circuitpython
 
         files = {**circuitpython.files(), "/program.py": program.read_bytes()}
-        return circuitpython.CircuitPythonPico(image, files, desk_for(program))
+        return circuitpython.CircuitPythonPico(image, files, desk_for(program, circuit))
     from tools.pico import flash
     from tools.pico.board import Pico
 
