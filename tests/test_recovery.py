@@ -6,7 +6,21 @@ import sys
 import buslock.recovery
 from buslock import BusError, BusStuck, I2CBus, LockTimeout, TransferError
 from buslock_sim import I2C, Pin, RegisterFile, SoftI2C, StuckChip, Wire, check
-from i2c_rig import EXPANDER, MEMORY, THERMOMETER, A, B, Counter, NumberedI2C, Rig, cancel, outcome, sleep, use_key
+from i2c_rig import (
+    BUSIO,
+    EXPANDER,
+    MEMORY,
+    THERMOMETER,
+    A,
+    B,
+    Counter,
+    NumberedI2C,
+    Rig,
+    cancel,
+    outcome,
+    sleep,
+    use_key,
+)
 from support import clock
 from support.turns import raises, raises_async, turns
 
@@ -214,7 +228,7 @@ async def test_a_ready_object_that_cannot_be_made_anew():
     error = await raises_async(TransferError, rig.bus.recover())
     assert "function that makes it" in error.args[1]
     rig.check()
-    for port in ("circuitpython", "blinka"):
+    for port in BUSIO:
         rig = Rig(port, pins=True)
         error = await raises_async(TransferError, rig.bus.recover())
         assert "function that makes it" in error.args[1]

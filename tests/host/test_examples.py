@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from tools import environment
+from tools import deploy_build, environment
+from tools.pico import firmware
 from tools.pico.available import needs_pico, on_the_pico
 
 ROOT = environment.ROOT
@@ -88,3 +89,15 @@ def test_on_the_emulated_pico(example, request, tmp_path):
     program = tmp_path / f"{example}.py"
     program.write_text(before + (ROOT / "examples" / program.name).read_text())
     seen(expected, on_the_pico(program))
+
+
+@pytest.mark.parametrize("example", EXPECTED)
+def test_on_circuitpython(example, request):
+    """On busio's peripherals. From sources it takes minutes each, so here they are compiled."""
+    needs_pico(firmware.CIRCUITPYTHON)
+    if not request.config.getoption("--all"):
+        pytest.skip("examples/read_registers.py runs on CircuitPython in test_pico.py; the others with --all")
+    if not os.environ.get(deploy_build.CIRCUITPYTHON_VARIABLE):
+        pytest.skip(f"{deploy_build.CIRCUITPYTHON_VARIABLE} names no mpy-cross of CircuitPython")
+    expected = WITHOUT_A_FLAG if example == "other_core" else EXPECTED[example]
+    seen(expected, on_the_pico(ROOT / "examples" / f"{example}.py", firmware.CIRCUITPYTHON))

@@ -6,6 +6,7 @@ I2C    a NACK left TX_EMPTY unset, so the firmware waited 50 ms and reported ETI
        and TX_EMPTY came when a byte left the FIFO and not when it was acknowledged, so that a NACK of data was missed.
 UART   sent bytes left at once and raised their interrupt again and again, so machine.UART hung after its first write.
        Now they leave a FIFO of 32 bytes at the baud rate.
+resets a write to RESETS left the peripherals as they were: bytes that came after a UART's deinit() kept its interrupt busy.
 clock  clk_peri ignored where the firmware takes it from: MicroPython runs it from the 48 MHz of USB.
 """
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportOptionalCall=false
@@ -13,7 +14,7 @@ clock  clk_peri ignored where the firmware takes it from: MicroPython runs it fr
 import sys
 
 import rp2040py.device  # brings in all the modules that get corrected classes
-from rp2040py.peripherals import clocks, i2c, uart
+from rp2040py.peripherals import clocks, i2c, reset, uart
 from rp2040py.usb import cdc
 from rp2040py.utils.fifo import FIFO
 
@@ -165,12 +166,30 @@ class Clocks(clocks.RPClocks):
             self.rp2040.clk_peri = PERI_HZ.get(value >> 5 & 7, 125_000_000)
 
 
+class Reset(reset.RPReset):
+    """The reset controller, for the peripherals whose drivers reset them when they are made and closed."""
+
+    def write_uint32(self, offset, value):
+        before = self._reset
+        super().write_uint32(offset, value)
+        begun = self._reset & ~before
+        for bits, peripherals in (
+            ((reset.RESET_I2C0, reset.RESET_I2C1), self.rp2040.i2c),
+            ((reset.RESET_SPI0, reset.RESET_SPI1), self.rp2040.spi),
+            ((reset.RESET_UART0, reset.RESET_UART1), self.rp2040.uart),
+        ):
+            for bit, peripheral in zip(bits, peripherals, strict=True):
+                if begun & bit:
+                    peripheral.reset()
+
+
 def apply():
     """Boards made from now on have the corrected models."""
     _put_in_place(cdc.USBCDC, Host)
     _put_in_place(i2c.RPI2C, I2C)
     _put_in_place(uart.RPUART, UART)
     _put_in_place(clocks.RPClocks, Clocks)
+    _put_in_place(reset.RPReset, Reset)
 
 
 def _put_in_place(original, corrected):
