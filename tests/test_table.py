@@ -403,6 +403,35 @@ async def test_hold_many_never_deadlocks():
     assert at_rest(table)
 
 
+async def test_no_memory_for_a_hand_over_at_the_gate():
+    """Whoever cannot get a line of its key when hold_all ends is told so; the release raises nothing, and others go on."""
+    table = LockTable()
+    make = table._entry
+    log = []
+
+    def no_entry(key):
+        if key == "b":
+            raise MemoryError("full")
+        return make(key)
+
+    everything = table.hold_all()
+    await everything.__aenter__()
+    ended = asyncio.create_task(gather_all(*[use(table.hold(key), log, key) for key in ("a", "b", "c")]))
+    await turns(3)
+    assert log == [] and table.waiters("b") == 1
+    table._entry = no_entry
+    everything.release()
+    await turns(8)
+    assert ended.done(), "somebody waits for ever"
+    a, b, c = await ended
+    assert (a, c) == (None, None) and log == ["a", "c"]
+    assert isinstance(b, MemoryError) and "at the end of hold_all()" in str(b)
+    table._entry = make
+    await use(table.hold("b"), log, "b")
+    assert log == ["a", "c", "b"]
+    at_rest(table)
+
+
 async def test_hold_all_is_alone():
     """hold_all() waits for every holder, and while it is in force nobody else has a key."""
     table = LockTable()
