@@ -693,7 +693,11 @@ async def test_statistics():
     await lazy.aclose()
     maker.error = OSError(5, "x")
     maker.ms = 3
-    await raises_async(OSError, lazy.get())
+    again = asyncio.create_task(raises_async(OSError, lazy.get()))
+    await turns(2)
+    stats = lazy.stats()
+    assert (stats["state"], stats["calls"], stats["failures"], stats["last_ms"]) == ("starting", 2, 0, 7)
+    await again
     stats = lazy.stats()
     assert (stats["state"], stats["calls"], stats["failures"], stats["last_ms"]) == ("failed", 2, 1, 3)
 
