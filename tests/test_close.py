@@ -364,7 +364,7 @@ async def test_aclose_cancelled_at_each_point():
             await sleep(ms)
             await cancel(closing)
             if begun and rig.wire.claimed is not None:
-                # The close was interrupted before it gave the pins back: it is not tried again.
+                # The close was interrupted before it gave the pins back.
                 rig.wire.claimed.deinit()
             assert await bus.read_register(B, 1, 1) == b"\xfe"
             await holder
