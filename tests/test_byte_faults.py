@@ -8,11 +8,11 @@ import asyncio
 
 from buslock import DeadlineExceeded, LockTimeout, NoReply, TransferError, deadline
 from buslock_sim import ModbusNode
-from buslock_sim.crc import crc16
 from spi_rig import PORTS as SPI_PORTS
 from spi_rig import SOME as SOME_SPI
 from spi_rig import Echo
 from spi_rig import Rig as SpiRig
+from support import modbus
 from support.turns import raises_async, turns
 from uart_rig import PORTS as UART_PORTS
 from uart_rig import SOME as SOME_UART
@@ -191,28 +191,9 @@ async def test_every_byte_of_spi_on_every_port():
 # UART
 
 
-def frame(address):
-    def check(buf):
-        if buf[0] != address:
-            return False
-        if len(buf) < 3:
-            return None
-        length = 5 if buf[1] & 0x80 else 5 + buf[2]
-        if len(buf) < length:
-            return None
-        return len(buf) == length and crc16(bytes(buf[:-2])) == bytes(buf[-2:])
-
-    return check
-
-
-def request(address):
-    text = bytes([address, 3, 0, 5, 0, 1])
-    return text + crc16(text)
-
-
 def ask(me, node, **arguments):
     """The register of a Modbus node, whose replies are checked by their CRC."""
-    return me.exchange(request(node.address), frame=frame(node.address), reply_ms=40, **arguments)
+    return me.exchange(modbus.request(node.address, 5), frame=modbus.frame(node.address), reply_ms=40, **arguments)
 
 
 async def in_a_session(node):

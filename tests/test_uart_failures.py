@@ -13,8 +13,7 @@ from buslock import (
     deadline,
 )
 from buslock_sim import ModbusNode
-from buslock_sim.crc import crc16
-from support import clock
+from support import clock, modbus
 from support.turns import raises_async, turns
 from uart_rig import (
     BUSIO,
@@ -163,25 +162,8 @@ async def test_a_frame_function_that_raises():
         await all_is_well(rig)
 
 
-def modbus(address):
-    """The frame function for replies of a Modbus node to a read of registers."""
-
-    def frame(buf):
-        if buf[0] != address:
-            return False
-        if len(buf) < 3:
-            return None
-        length = 5 if buf[1] & 0x80 else 5 + buf[2]
-        if len(buf) < length:
-            return None
-        return len(buf) == length and crc16(bytes(buf[:-2])) == bytes(buf[-2:])
-
-    return frame
-
-
 def read_register(node, register, **arguments):
-    request = bytes([node.address, 3, 0, register, 0, 1])
-    return node.exchange(request + crc16(request), frame=modbus(node.address), **arguments)
+    return node.exchange(modbus.request(node.address, register), frame=modbus.frame(node.address), **arguments)
 
 
 async def test_wrong_check_sums():

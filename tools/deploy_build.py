@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tools import environment
+from tools.types.modules import homes
 
 LIBRARY = environment.ROOT / "lib" / "buslock"
 # feature: the modules that its user asks for; whatever those need comes with them
@@ -70,7 +71,7 @@ def needs(module: str, lazily: bool = True) -> list[str]:
 def _by_name(node) -> list[str]:
     """Strings that may name modules."""
     if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("METHODS", "_HOMES"):
-        return [line.split()[0] for line in ast.literal_eval(node.value).split(",")]
+        return list(homes(ast.literal_eval(node.value)).values())
     if isinstance(node, ast.Tuple | ast.List):
         return [part.value for part in node.elts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("buslock."):
@@ -120,7 +121,7 @@ def exported() -> list[str]:
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES"
     ]
-    return [name for line in found[0].split(",") for name in line.split()[1:]]
+    return list(homes(found[0]))
 
 
 def home(name: str) -> str | None:

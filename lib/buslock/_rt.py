@@ -1,6 +1,7 @@
 """The only file that knows which runtime it is on: MicroPython, CircuitPython (Adafruit's asyncio), CPython.
 
-What is needed at every wait is here; `_rt_rare` has what few programs need, and `_rt_cpython` is the CPython half.
+What is needed at every wait is here. Its other parts are read through this one only: `_rt_rare` has what few programs
+need, `_rt_times`, `_rt_alarm` and `_rt_lost` what still fewer do, and `_rt_cpython` is the CPython half.
 
 MicroPython's asyncio keeps ready and sleeping tasks in one heap, `core._task_queue`, ordered by `task.ph_key`.
 `task.data` says what a task waits for: None in that heap, something with `remove(task)` elsewhere, a CancelledError

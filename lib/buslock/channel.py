@@ -3,11 +3,18 @@
 from ._rt import later
 from .i2c import I2CDevice
 from .i2cbus import _claim
+from .i2cverbs import as_busio, as_machine, read_register_into, update_register, write_register
 from .mux import MuxDevice
 
 
 class Channel:
     """Made by `bus.mux(addr).channel(n)`. Its devices are used like any other; addresses are those behind it."""
+
+    read_register_into = read_register_into
+    write_register = write_register
+    update_register = update_register
+    as_machine = as_machine
+    as_busio = as_busio
 
     def __init__(self, owner, n):
         self._owner = owner
@@ -32,15 +39,6 @@ class Channel:
     def read_register(self, addr, reg, nbytes, timeout_ms=None):
         return self._device_of(addr).read_register(reg, nbytes, timeout_ms)
 
-    def read_register_into(self, addr, reg, buf, timeout_ms=None):
-        return self._device_of(addr).read_register_into(reg, buf, timeout_ms)
-
-    def write_register(self, addr, reg, data, repeatable=False, timeout_ms=None):
-        return self._device_of(addr).write_register(reg, data, repeatable, timeout_ms)
-
-    def update_register(self, addr, reg, mask, value, timeout_ms=None):
-        return self._device_of(addr).update_register(reg, mask, value, timeout_ms)
-
     def hold(self, *devices, timeout_ms=None, wire=False):
         """Like Bus.hold(), with addresses behind this channel."""
         if not devices:
@@ -59,14 +57,6 @@ class Channel:
             return function(*args)
 
         return self._bus.call(device, opened, timeout_ms=timeout_ms)
-
-    def as_machine(self):
-        """Like I2CBus.as_machine(), with the addresses behind this channel."""
-        return later.i2cfacade.MachineI2C(self)
-
-    def as_busio(self):
-        """Like I2CBus.as_busio(), with the addresses behind this channel."""
-        return later.i2cfacade.BusioI2C(self)
 
     async def scan(self, timeout_ms=None):
         """The addresses that answer behind this channel and not on the bus before it."""

@@ -66,8 +66,8 @@ def is_inside(error, path: list[str], exported: list[str]) -> bool:
 
 def exported_names() -> list[str]:
     """What `from buslock import NAME` finds."""
-    homes = [home.split() for home in vars(importlib.import_module("buslock"))["_HOMES"].split(",")]
-    return [name for module, *names in homes if (LIB / "buslock" / f"{module}.py").exists() for name in names]
+    directory = homes(vars(importlib.import_module("buslock"))["_HOMES"])
+    return [name for name, module in directory.items() if (LIB / "buslock" / f"{module}.py").exists()]
 
 
 def load_rare(modules) -> None:
