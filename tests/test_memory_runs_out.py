@@ -61,10 +61,10 @@ ENOUGH = 5000  # blocks
 SAMPLE = 61  # of so many numbers of blocks one, without the collector of thrice as many
 
 
-def sweep(make, operations, step=None, taken=(False, True)):
+def sweep(make, operations, step=None, taken=(False, True), collector=(True, False)):
     """Every operation with 0, 1, 2... blocks until it goes through; `step` more at a time for a sample."""
     faults = 0
-    for collect in (True, False):
+    for collect in collector:
         # Without the collector it takes thrice as many blocks.
         by = step or 1 if collect else 3 * step if step else 1
         for other in taken:
@@ -85,13 +85,18 @@ def sweep(make, operations, step=None, taken=(False, True)):
     print("faults: %d times out of memory in %s" % (faults, make.__name__))
 
 
-def sweep_drivers(step=None):
+async def hold_all(case):
+    async with case.bus.hold_all():
+        pass
+
+
+def sweep_drivers(step=None, alone_with=(True, False)):
     for make, driver in LOOKS:
         operations = with_driver(driver)
         alone = operations.pop("alone")
         sweep(make, operations, step)
         if driver is not machine_spi:  # which moves CS, for which the wire has to be held
-            sweep(make, {"alone": alone}, step, (False,))
+            sweep(make, {"alone": alone}, None, (False,), alone_with)
 
 
 def test_locks():
@@ -141,13 +146,18 @@ def test_uart_with_echo():
 
 def test_drivers():
     """Look-alikes of machine's and busio's peripherals."""
-    sweep_drivers(181)
+    sweep_drivers(181, (True,))
 
 
 def test_traced_buses():
     """With a Trace."""
     for make, operations in TRACED:
         sweep(make, operations, 293)
+
+
+def test_what_a_trace_adds_to_taking_a_key():
+    """Each number of blocks for the shortest operations that take one, or all, where a trace notes who has it."""
+    sweep(TracedI2C, {"call": OF_I2C["call"], "hold all": hold_all}, None, (False,), (True,))
 
 
 ALL = {

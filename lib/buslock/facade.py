@@ -104,13 +104,16 @@ def lock_now(look):
             % (bus.name, task_name(table._all._task))
         )
     if bus._wire._holder is None:
-        bus._keep_wire  # noqa: B018  with it, what gives it back is found, for which there may be no memory then
-        bus._wire.try_acquire()
+        # All that needs memory comes first: a wire that is taken and not told of is given back by nobody.
+        bus._keep_wire  # noqa: B018  with it, what gives it back is found
         hold = getattr(table._any_hold_of(task), "_owner", None)
+        locks = [0, True]
+        bus._locks = bus._wire_hold = None
+        bus._wire.try_acquire()
         if hold is not None:
             hold.wire = True  # its end gives it back if the driver does not, having raised
         bus._wire_hold = hold
-        bus._locks = [0, True]
+        bus._locks = locks
     locks = bus._locks
     if locks is None:
         bus._locks = locks = [0, False]  # the wire is a hold's, or that of bus.call(), which keep it

@@ -210,6 +210,7 @@ class Traced:
     key_hold = TracedKeyHold
 
     def ask(self, hold):
+        hold.who = None  # room for the attribute: a key that is taken is given back only by a block that was entered
         queue = ask(hold._table, hold)
         if queue is None:
             hold.who = hold._task
