@@ -90,6 +90,58 @@ async def test_modbus_nodes_that_answer_at_once():
             await rig.check()
 
 
+async def test_de_is_released_before_other_tasks_have_their_turn():
+    """A UART that tells when it has sent: a node that answers two characters and 0.2 ms after the last bit is heard."""
+    for port in few_ports("rp2", "rp2_1_23", "esp32"):
+        for baudrate in (9600, 19200, 57600, 115200):
+            delay_ms = 20000 / baudrate + 0.2
+            rig = Rig(port, nodes=lambda: (Liner(1, delay_ms=delay_ms),), de=True, baudrate=baudrate)  # noqa: B023
+            one = rig.bus.device(1)
+
+            async def others():
+                while True:
+                    clock.busy_us(700)
+                    await sleep(1)
+
+            task = asyncio.create_task(others())
+            for phase_us in range(0, 2000, 260):
+                clock.busy_us(phase_us)
+                for text in (b"x", b"0123456789" * 3):
+                    assert await ask(one, text, reply_ms=100) == b"1=" + text + b"\n"
+            await cancel(task)
+            assert rig.line.lost == rig.line.deaf == 0
+            await rig.check()
+
+
+async def test_de_with_a_clock_of_whole_milliseconds():
+    """Where microseconds go on by a millisecond at a time, as CircuitPython's do, nothing is cut by a DE that drops too soon."""
+    from buslock import uartports
+
+    real = uartports.ticks_us, uartports.US_STEP_MS
+    uartports.ticks_us, uartports.US_STEP_MS = lambda: clock.now_us() // 1000 * 1000, 1
+    try:
+        for port in few_ports("circuitpython", "blinka"):
+            for baudrate in (9600, 115200):
+                rig = Rig(port, nodes=lambda: (Liner(1, delay_ms=4),), de=True, baudrate=baudrate)
+                for phase_us in range(0, 1000, 130):
+                    clock.busy_us(phase_us)
+                    for text in (b"x", b"0123456789" * 3):
+                        assert await ask(rig.bus.device(1), text) == b"1=" + text + b"\n"
+                assert rig.line.lost == rig.line.deaf == 0
+                await rig.check()
+    finally:
+        uartports.ticks_us, uartports.US_STEP_MS = real
+
+
+def test_a_time_that_the_ticks_cannot_tell_any_more():
+    """What was sent before half of the ticks' period is out: a difference that is negative is no time to wait for."""
+    from buslock import uartports
+
+    now = clock.now_us()
+    assert uartports.gone_ms(now - 1500) == 1.5
+    assert uartports.gone_ms(now + 1000) > 1000000
+
+
 async def test_a_speed_that_a_driver_has_set():
     """When a call() has changed the speed of the line, DE is kept as long as the slower characters take."""
     for port in KINDS:

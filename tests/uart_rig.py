@@ -49,6 +49,10 @@ class BlockingTime:
 
 
 sys.modules["time"] = BlockingTime()
+from buslock import uartports  # noqa: E402  (with this time)
+
+uartports.ticks_us = clock.now_us
+uartports.ticks_diff_us = lambda end, start: end - start
 
 
 class Liner(Node):

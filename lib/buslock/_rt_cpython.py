@@ -79,6 +79,7 @@ def ticks_us():
     return time.monotonic_ns() // 1000
 
 
+US_STEP_MS = 0  # what ticks_us() goes on by, where that is more than it says
 event_ticks = ticks_us  # of a trace
 EVENT_UNIT = "us"
 EVENT_WRAP = _PERIOD

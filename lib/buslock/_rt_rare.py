@@ -3,18 +3,32 @@
 What still fewer need is in `_rt_times`, `_rt_alarm` and `_rt_lost`.
 """
 
+import time
 from asyncio import core, create_task  # noqa: F401
 
 from ._rt import later
 
 sleep_ms = core.sleep_ms
 _HOMES = (
-    "_rt_times ticks_us ticks_diff_us event_ticks EVENT_UNIT EVENT_WRAP ,"
+    "_rt_times event_ticks EVENT_UNIT EVENT_WRAP ,"
     "_rt_alarm Alarm settle awaited ,"
     "_rt_lost can_resume on_its_way "
 )
 
 _Coroutine = type((lambda: (yield))())
+
+if hasattr(time, "ticks_us"):
+    ticks_us = time.ticks_us
+    ticks_diff_us = time.ticks_diff
+    US_STEP_MS = 0
+else:  # CircuitPython
+    US_STEP_MS = 1  # what ticks_us() goes on by
+
+    def ticks_us():
+        return core.ticks() * 1000
+
+    def ticks_diff_us(end, start):
+        return core.ticks_diff(end // 1000, start // 1000) * 1000
 
 
 try:

@@ -5,9 +5,12 @@ A port also keeps what is known of the line, so that after bus.reset() a task of
 
 import time
 
-from ._rt import later, sleep_ms, ticks_diff, ticks_ms
+from ._rt import US_STEP_MS, later, sleep_ms, ticks_diff, ticks_diff_us, ticks_ms, ticks_us
 from .errors import NotHeld
 
+# So near to the last bit a drive is waited for without the loop: a sleep of 1 ms takes that and the turns of other tasks,
+# and a node may answer 1.75 ms after the request (Modbus over Serial Line 1.02, 2.5.1.1).
+_NEAR_MS = 2
 _PIECE = 32  # bytes sent at once where the echo has to be taken meanwhile: the smallest receive buffers have 64
 
 
@@ -59,8 +62,8 @@ class Port:
 class PolledPort(Port):
     """Looks every millisecond, so that the loop runs meanwhile; a read that has nothing to read may block."""
 
-    _begun = 0  # ticks when sending began
-    _given = 0  # bytes that the UART was given since
+    _begun = 0  # ticks_us() when the UART was given something
+    _out_ms = 0  # how long after that the last bit of all that it was given is out, at the latest
 
     def __init__(self, uart):
         self.uart = uart
@@ -75,7 +78,7 @@ class PolledPort(Port):
     def again(self):
         new = self.successor(type(self)(self.uart))
         new._begun = self._begun
-        new._given = self._given
+        new._out_ms = self._out_ms
         return new
 
     def take(self):
@@ -99,13 +102,12 @@ class PolledPort(Port):
 
     def put(self, buf):
         """The number of bytes that the UART has taken."""
-        if not self.sending:
-            self.sending = True
-            self._begun = ticks_ms()
-            self._given = 0
-        self._given += len(buf)  # as long as it is not known better
+        left = max(0, self._out_ms - gone_ms(self._begun)) if self.sending else 0
+        self.sending = True
+        self._begun = ticks_us()
+        self._out_ms = left + len(buf) * self._character_ms  # all of it, as long as it is not known better
         n = self.uart.write(buf) or 0
-        self._given -= len(buf) - n
+        self._out_ms -= (len(buf) - n) * self._character_ms
         return n
 
     async def send(self, buf, echo, wait):
@@ -131,21 +133,21 @@ class PolledPort(Port):
 
     async def _rest(self, ms):
         """Wait for so long: exactly if a drive hangs on it, else at least."""
-        whole = int(ms)
         if not self.exact:
-            await sleep_ms(whole + 1)
+            await sleep_ms(int(ms) + 1)
         else:
-            if whole > 1:
-                await sleep_ms(whole)  # which takes between whole - 1 and whole
-                ms -= whole - 1
-            block_ms(ms)
+            if ms > _NEAR_MS:
+                begun = ticks_us()
+                await sleep_ms(int(ms - _NEAR_MS))
+                ms -= gone_ms(begun)
+            if ms > 0:
+                block_ms(ms)
         self.check()
         self._listen()
 
     def left_ms(self):
         """How long what it was given may still take, and one character: some hold the last one back."""
-        gone = ticks_diff(ticks_ms(), self._begun)
-        return max(0, (self._given + 1) * self._character_ms - max(0, gone - 1)) if self.sending else 0
+        return max(0, self._out_ms + self._character_ms - gone_ms(self._begun)) if self.sending else 0
 
 
 class MachinePort(PolledPort):
@@ -158,8 +160,11 @@ class MachinePort(PolledPort):
         uart = self.uart
         if hasattr(uart, "txdone"):
             while not uart.txdone():
-                await sleep_ms(1)
-                self.check()
+                if self.exact and 0 < self.left_ms() <= self._character_ms + _NEAR_MS:
+                    block_ms(0.05)
+                else:
+                    await sleep_ms(1)  # cancelled here: cut short
+                    self.check()
                 self._listen()
             # Some ports say so one character early: their last one is still in the shift register.
             await self._rest(self._character_ms)
@@ -200,6 +205,12 @@ def character_ms(uart):
         digits = text[1].split(",")[0].split(")")[0] if len(text) > 1 else ""
         baudrate = int(digits) if digits.isdigit() else 9600
     return 10000 / baudrate
+
+
+def gone_ms(begun):
+    """The time since ticks_us() `begun`, or a little less; for ever, where that is so long ago that they cannot tell."""
+    us = ticks_diff_us(ticks_us(), begun)
+    return us / 1000 - US_STEP_MS if us >= 0 else 1 << 28
 
 
 def block_ms(ms):

@@ -1,6 +1,7 @@
 """The emulated Pico: where its firmware comes from, its chips, and a few tests on it. All tests run on it with --runtime
 pico or --all; the examples in test_examples.py."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -196,6 +197,23 @@ def test_chips_on_the_pins(tmp_path):
         r"spi bytearray(b'\xff\xff')",
         r"spi selected bytearray(b'\xfe\xfd')",
     ]
+
+
+@pytest.mark.parametrize("baudrate", [9600, 19200, 115200])
+def test_the_drive_is_released_in_time(baudrate):
+    """One character and at most half a millisecond after the last bit, in the board's time, with another task about; a node
+    may answer after three and a half, or after 1.75 ms where those are less. (Garbage that is collected just then delays it.)"""
+    needs_pico()
+    done = subprocess.run(
+        [str(environment.python()), str(ROOT / "tests" / "host" / "pico_drive.py"), str(baudrate)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    released_us = json.loads(done.stdout)
+    print(f"{baudrate} baud: DE is released {min(released_us)} to {max(released_us)} us after the last bit")
+    assert len(released_us) == 12
+    assert all(0 < us <= 10_000_000 / baudrate + 500 for us in released_us), released_us
 
 
 def test_an_exception_of_a_program_is_shown(tmp_path):

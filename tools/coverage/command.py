@@ -21,6 +21,7 @@ ELSEWHERE = (
     ("_rt.py", 'if sys.implementation.name == "cpython":'),
     ("_rt_alarm.py", 'if sys.implementation.name == "circuitpython":'),
     ("_rt_times.py", "else:  # CircuitPython"),
+    ("_rt_rare.py", "else:  # CircuitPython"),
     ("_rt_rare.py", "except ImportError:  # a port without threads"),
     ("__init__.py", "except MemoryError:"),
     ("__init__.py", "def forget_unmade():  # pragma: no cover (CPython's memory cannot be filled)"),

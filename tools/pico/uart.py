@@ -43,9 +43,9 @@ class UARTWire:
     What the Pico sends while that is not active is in `line.lost`, what arrives while it is active in `line.deaf`.
     """
 
-    def __init__(self, index, nodes, de_pin=None, echo=False):
+    def __init__(self, index, nodes, de_pin=None, echo=False, line=None):
         self._index, self._de_pin = index, de_pin
-        self.line = Line(f"UART {index}", de=de_pin is not None, echo=echo)
+        self.line = (line or Line)(f"UART {index}", de=de_pin is not None, echo=echo)
         for node in nodes:
             self.line.attach(node)
 
