@@ -20,6 +20,24 @@ LEFT_OUT = {"pico": "it fills the heap of a VM of 64 bits"}
 HEAP = "4M"
 TIME_LIMIT = 900  # of the slow ones
 SLOW = ("test_each_number_of_blocks",)
+EACH = {
+    "of": (
+        "lock",
+        "keys",
+        "table",
+        "deadline",
+        "i2c_wire",
+        "i2c_open_write",
+        "i2c_recover",
+        "i2c_mux",
+        "i2c_transaction",
+        "spi_read",
+        "spi_select",
+        "spi_call",
+        "uart_until",
+        "uart_call",
+    )
+}
 
 CORE = ("errors", "lock", "table", "waitqueue", "holding", "rare", "bus", "device", "i2c", "spi", "spibus", "uart")
 SAMPLE = 701
@@ -27,22 +45,22 @@ ENOUGH = 40000  # blocks
 ENDS = (MemoryError, NotHeld)  # made here: a tuple takes memory
 NAMES = ("label",)
 
-OPERATIONS = (
-    (Locks, with_lock_hold),
-    (Locks, with_keys),
-    (Locks, with_table),
-    (Locks, too_late),
-    (I2C, OF_I2C["hold wire"]),
-    (I2C, OF_I2C["open write"]),
-    (I2C, OF_I2C["recover"]),
-    (I2C, OF_I2C["mux"]),
-    (I2C, OF_I2C["transaction of two"]),
-    (SPI, OF_SPI["read"]),
-    (SPI, OF_SPI["select"]),
-    (SPI, OF_SPI["call"]),
-    (UART, OF_UART["until"]),
-    (UART, OF_UART["call"]),
-)
+OPERATIONS = {
+    "lock": (Locks, with_lock_hold),
+    "keys": (Locks, with_keys),
+    "table": (Locks, with_table),
+    "deadline": (Locks, too_late),
+    "i2c_wire": (I2C, OF_I2C["hold wire"]),
+    "i2c_open_write": (I2C, OF_I2C["open write"]),
+    "i2c_recover": (I2C, OF_I2C["recover"]),
+    "i2c_mux": (I2C, OF_I2C["mux"]),
+    "i2c_transaction": (I2C, OF_I2C["transaction of two"]),
+    "spi_read": (SPI, OF_SPI["read"]),
+    "spi_select": (SPI, OF_SPI["select"]),
+    "spi_call": (SPI, OF_SPI["call"]),
+    "uart_until": (UART, OF_UART["until"]),
+    "uart_call": (UART, OF_UART["call"]),
+}
 
 
 class Unloaded:
@@ -56,7 +74,7 @@ def unmade():
     return [name for name in sys.modules if sys.modules.get(name, unmade) is unmade]
 
 
-def sweep(make, operation, step, taken=False):
+def sweep(make, operation, step):
     """With 0, 1, 2... blocks until it goes through: (how often it did not, how often a module was left that is none)."""
     cold.keep_modules(CORE)
     memory_rig.cold = Unloaded
@@ -64,7 +82,7 @@ def sweep(make, operation, step, taken=False):
     faults = 0
     for blocks in range(0, ENOUGH, step):
         try:
-            if struck(make, operation, blocks, taken, False):
+            if struck(make, operation, blocks, False, False):
                 return faults
         except BaseException:
             print(make.__name__, operation, "with", blocks, "blocks")
@@ -74,17 +92,16 @@ def sweep(make, operation, step, taken=False):
     raise AssertionError("it does not go through with %d blocks" % ENOUGH)
 
 
-def every(step):
-    faults = sum([sweep(make, operation, step) for make, operation in OPERATIONS])
+def told(faults):
     print("faults: %d times out of memory with modules to load" % faults)
 
 
 def test_some_numbers_of_blocks():
-    every(SAMPLE)
+    told(sum([sweep(make, operation, SAMPLE) for make, operation in OPERATIONS.values()]))
 
 
-def test_each_number_of_blocks():
-    every(1)
+def test_each_number_of_blocks(of):
+    told(sweep(*OPERATIONS[of], 1))
 
 
 def test_a_module_that_is_none():
