@@ -5,7 +5,7 @@ that spoil each other on a raw bus.
 import asyncio
 
 import buslock_sim
-from buslock import BusStuck, NotCovered, NotHeld, SPIBus, TransferError
+from buslock import BusStuck, NotCovered, NotHeld, Reentry, SPIBus, TransferError
 from buslock_sim import SPI, Display, Pin, Radio, SpiWire
 from spi_rig import AWAITED, BUSIO, MACHINE, SYNC, Echo, Rig, cancel, drive, rigs, sleep, use_key, use_wire
 
@@ -50,6 +50,34 @@ def talk(spi, cs, out):
     finally:
         drive(cs, 1)
     return bytes(buf)
+
+
+async def test_in_an_interrupt():
+    """In the middle of a transfer of ours, from the first of its clocks to the last, a look-alike is refused."""
+    for clocks in (0, 8):
+        for rig in rigs(SYNC):
+            a = rig.bus.device(rig.cs("a"), pre_clocks=clocks, post_clocks=clocks)
+            b = rig.bus.device(rig.cs("b"), polarity=1, phase=1)
+            rig.b.modes = (3,)
+            for n in range(2 + clocks // 4):
+                found = []
+                left = n
+
+                def interrupt(rig=rig, b=b, found=found):
+                    nonlocal left
+                    if not left:
+                        rig.wire.on_byte = None
+                        for spi in both_shapes(b):
+                            found.append(str(raised(Reentry, spi.write, b"x")))
+                    left -= 1
+
+                rig.wire.on_byte = interrupt
+                await a.write(b"\x01\x02")
+                assert len(found) == 2 and "interrupt" in found[0], (rig.port, clocks, n)
+                assert rig.a.listen() == [b"\x01\x02"]
+            await b.write(b"y")
+            assert rig.b.listen() == [b"y"]
+            rig.check()
 
 
 async def test_both_shapes_work_over_every_port():

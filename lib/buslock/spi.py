@@ -100,10 +100,12 @@ class SPIDevice(SPIOperations, Device):
     def _section(self, function, a, b):
         """function(spi, a, b) with this device's configuration, between CS active and CS idle. Synchronous."""
         bus = self._bus
-        if bus._config != self._config:
-            bus._configure(self._config)
-        cs = self._cs
+        cs = None
+        bus._transfer = True
         try:
+            if bus._config != self._config:
+                bus._configure(self._config)
+            cs = self._cs
             if cs is not None:
                 cs(self._active)
             return function(bus._backend, a, b)
@@ -111,6 +113,7 @@ class SPIDevice(SPIOperations, Device):
             raise bus._fault(error, self)
         finally:
             # No await on the way here, so whatever happened CS is idle before anybody else has the wire.
+            bus._transfer = False
             if cs is not None:
                 try:
                     cs(1 - self._active)

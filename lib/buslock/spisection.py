@@ -13,11 +13,17 @@ def section(device):
     """A `_section` for it."""
 
     def run(function, a, b):
-        before(device)
+        bus = device._bus
+        bus._transfer = True
         try:
-            return SPIDevice._section(device, function, a, b)
+            before(device)
+            try:
+                return SPIDevice._section(device, function, a, b)
+            finally:
+                bus._transfer = True  # it ends with the clocks
+                after(device)
         finally:
-            after(device)
+            bus._transfer = False
 
     return run
 
