@@ -222,11 +222,9 @@ def ended(make, wanted, blocks):
 
 def sweep(make, scenes, step):
     faults = 0
-    for name in scenes:
+    for number, name in enumerate(scenes):
         assert ended(make, scenes[name], None)  # and its modules are loaded
-        for blocks in range(ENOUGH):
-            if (blocks + faults) % step:
-                continue
+        for blocks in range(17 * number % step, ENOUGH, step):  # a sample: from another number on for each
             try:
                 if ended(make, scenes[name], blocks):
                     break
