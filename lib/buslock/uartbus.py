@@ -25,6 +25,7 @@ def _set(bus, de, de_active, echo, gap_ms, max_reply, unsolicited):
     bus._de = None
     bus._de_active = de_active
     if de is not None:
+        later.waitmore  # noqa: B018  loaded now: whoever waits first would load it while the drive is to be released
         bus._de = later.chipselect.chip_select(de, de_active)[2]
     bus._echo = echo
     bus._gap_ms = check_ms(gap_ms)
