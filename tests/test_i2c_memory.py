@@ -172,14 +172,18 @@ def test_a_hundred_waiting_tasks_give_their_memory_back():
     async def many():
         await asyncio.gather(*[user() for _ in range(100)])
 
-    def in_use_after(rounds):
-        for _ in range(rounds):
+    def least_in_use():
+        # The least of some: an old pointer on the VM's own stack may keep what is garbage.
+        sizes = []
+        for _ in range(5):
             asyncio.run(many())
-        core.cur_task = None  # Adafruit's tasks in Python stay linked to those that waited beside them
-        gc.collect()
-        return gc.mem_alloc()
+            core.cur_task = None
+            gc.collect()
+            sizes.append(gc.mem_alloc())
+        return min(sizes)
 
-    before = in_use_after(1)
-    assert in_use_after(5) - before <= 512
+    asyncio.run(many())  # Adafruit's tasks in Python stay linked to those that waited beside them: one round stays
+    before = least_in_use()
+    assert least_in_use() - before <= 512
     assert len(bus._table) == 0
     check()
