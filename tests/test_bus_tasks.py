@@ -475,6 +475,8 @@ async def test_every_operation_cancelled_and_timed_out_at_random():
 
         tasks = []
         for _ in range(400):
+            if len(tasks) > 40:  # whoever has ended keeps its frame and its exception, and a Pico has no room for 400
+                tasks = [task for task in tasks[:-4] if not task.done()] + tasks[-4:]
             tasks.append(asyncio.create_task(one()))
             if random(4) == 0:
                 tasks[-1 - random(min(4, len(tasks)))].cancel()

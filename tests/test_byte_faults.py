@@ -13,6 +13,7 @@ from spi_rig import SOME as SOME_SPI
 from spi_rig import Echo
 from spi_rig import Rig as SpiRig
 from support import modbus
+from support.small import SMALL, samples, some
 from support.turns import raises_async, turns
 from uart_rig import PORTS as UART_PORTS
 from uart_rig import SOME as SOME_UART
@@ -24,6 +25,7 @@ TIME_LIMIT = 300  # of the slow ones
 SLOW = ("test_every_byte_of_spi_on_every_port", "test_every_byte_of_uart_on_every_port")
 
 INTO = bytearray(3)
+LIMIT_MS = 1000 if SMALL else 5000  # of an operation, each ms of which is a look at a UART that takes nothing
 
 
 # SPI
@@ -142,7 +144,7 @@ def check_spi(rig, device, failed, struck):
 async def outcome(coroutine):
     """What the operation raises; None if it goes through."""
     try:
-        async with deadline(5000):
+        async with deadline(LIMIT_MS):
             await coroutine
         return None
     except Exception as error:
@@ -162,11 +164,11 @@ async def every_spi_byte(ports, devices):
             for name in OF_SPI:
                 for for_good in (False, True):
                     for shared in (False, True)[: 1 + for_good]:
-                        n = 0
-                        while await described(spi_byte_fails, port, arguments, name, n, for_good, shared):
-                            n += 1
+                        for n in samples():
+                            if not await described(spi_byte_fails, port, arguments, name, n, for_good, shared):
+                                break
+                            faults += 1
                         assert n > 2
-                        faults += n
     print("faults: %d of SPI's bytes" % faults)
 
 
@@ -282,8 +284,6 @@ OF_NODE = {
 
 async def uart_byte_fails(port, echo, name, kind, n, for_good):
     """One run. False if there is no n-th byte."""
-    if n >= OF_NODE.get(kind, 100):
-        return False
     de = not echo and port not in STREAMS
     rig = UartRig(
         port,
@@ -330,13 +330,13 @@ async def every_uart_byte(ports, names=tuple(OF_UART)):
     for port in ports:
         for echo in (False, True)[: 1 if port in STREAMS else 2]:
             for name in names:
-                for kind in OF_LINE + tuple(OF_NODE):
-                    for for_good in (False, True):
-                        n = 0
-                        while await described(uart_byte_fails, port, echo, name, kind, n, for_good):
-                            n += 1
-                        assert n > 0, kind
-                        faults += n
+                for kind, for_good in some([(k, good) for k in OF_LINE + tuple(OF_NODE) for good in (False, True)]):
+                    before = faults
+                    for n in samples() if kind in OF_LINE else some(range(OF_NODE[kind])):
+                        if not await described(uart_byte_fails, port, echo, name, kind, n, for_good):
+                            break
+                        faults += 1
+                    assert faults > before, kind
     print("faults: %d of UART's bytes" % faults)
 
 

@@ -11,6 +11,7 @@ from buslock import BusClosed, BusError, BusStuck, LockTimeout
 from buslock_sim import Multiplexer
 from i2c_rig import A, B, Counter, Rig, outcome, sleep, use_key, use_wire
 from support.driven import CANCELLED, Driven, drive
+from support.small import SMALL, sampled, samples
 from support.turns import turns
 
 CLOCK = "virtual"
@@ -189,6 +190,12 @@ CUT = {
 EXPECTED = (BusError, LockTimeout, NotImplementedError)
 
 
+def too_deep(error):
+    """A set-up that a recovery has made due, run under hold_all on busio: with the simulated bus below it that is more
+    nested calls than a Pico has a stack for. One more error, after which all must be at rest."""
+    return SMALL and isinstance(error, RuntimeError) and "recursion" in str(error)
+
+
 async def one(shape, name, kind=None, nth=0, at=None, point=0, warm=False):
     """One run of the sweep. True if there is such an await: the operation did not end before it."""
     where = "%s, %s, warm %s, %s at transfer %d byte %s, cancelled at await %d"
@@ -197,7 +204,7 @@ async def one(shape, name, kind=None, nth=0, at=None, point=0, warm=False):
     try:
         result = await case.run(kind, nth, at, point, warm)
         if isinstance(result, Exception):
-            assert isinstance(result, EXPECTED), repr(result)
+            assert isinstance(result, EXPECTED) or too_deep(result), repr(result)
             assert kind is not None or isinstance(result, NotImplementedError), repr(result)
         await case.afterwards()
     except Exception as error:
@@ -211,9 +218,9 @@ async def test_cancelled_at_every_await():
     for shape in SHAPES:
         for name in list(OPERATIONS) + list(CUT):
             for warm in (False, True):
-                point = 1
-                while await one(shape, name, point=point, warm=warm):
-                    point += 1
+                for point in samples(1):
+                    if not await one(shape, name, point=point, warm=warm):
+                        break
                 # The peripheral, the set-up, the key, the wire: each operation has waited for something.
                 assert point > 1 or name == "recover" and not warm, name
 
@@ -226,7 +233,8 @@ async def test_every_fault_at_the_first_transfers():
             for nth, at, warm in ((0, None, False), (1, 0, False), (2, None, False), (3, 0, False), (0, 0, True)):
                 # The shapes by turns: all of it is done with --all.
                 turn += 1
-                await one(SHAPES[turn % 2], name, kind, nth, at, warm=warm)
+                if sampled(turn):
+                    await one(SHAPES[turn % 2], name, kind, nth, at, warm=warm)
 
 
 async def product(kind):
@@ -241,9 +249,9 @@ async def product(kind):
                 (0, 0, True),
                 (1, None, True),
             ):
-                point = 1
-                while await one(shape, name, kind, nth, at, point, warm):
-                    point += 1
+                for point in samples(1):
+                    if not await one(shape, name, kind, nth, at, point, warm):
+                        break
 
 
 async def test_every_await_with_a_nack():
@@ -273,9 +281,13 @@ async def test_every_await_with_stuck_scl():
 
 async def test_a_set_up_that_fails_at_each_step():
     """A set-up that raises after each of its steps: its callers are told, and the next user of anything succeeds."""
+    turn = 0
     for shape in SHAPES:
         for name in list(OPERATIONS) + list(CUT):
             for step in range(3):
+                turn += 1
+                if not sampled(turn):
+                    continue
                 failures = [2]
 
                 async def setup(session):

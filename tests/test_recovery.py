@@ -22,6 +22,7 @@ from i2c_rig import (
     use_key,
 )
 from support import clock
+from support.small import SMALL
 from support.turns import raises, raises_async, turns
 
 CLOCK = "virtual"
@@ -37,6 +38,8 @@ WAYS = (
     ("circuitpython", "sync"),
     ("circuitpython", "async"),
 )
+if SMALL:
+    WAYS = WAYS[1:2] + WAYS[3:4] + WAYS[5:7]  # one of each kind
 
 
 def recoverable(ways=WAYS, **bus):

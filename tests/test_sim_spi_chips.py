@@ -18,6 +18,11 @@ from support.clock import advance
 from support.turns import raises as raised
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "more memory than a Pico has: a flash chip of 128 KB in one piece": ("test_flash_erases_sectors_blocks_and_all",),
+    }
+}
 
 
 class Bench:

@@ -4,6 +4,7 @@ import asyncio
 
 from buslock import ERRORS, TransferError
 from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
+from support.small import sampled, samples
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -66,9 +67,13 @@ async def all_is_well(rig, a, b):
 
 async def test_a_transfer_that_fails_at_any_byte():
     """Whichever byte of a transfer fails: a TransferError, CS idle at once, the next operation right (E9)."""
+    turn = 0
     for port in PORTS:
         for n in range(OPERATIONS - 1):
             for at in (None, 0, 1, 2):
+                turn += 1
+                if not sampled(turn):
+                    continue
                 rig = Rig(port)
                 a, b = rig.devices()
                 rig.a.fail("error", at=at)
@@ -83,10 +88,12 @@ async def test_a_transfer_that_fails_at_any_byte():
 
 
 async def failing_at_every_call(port, n, after, error, warm, check, **clocks):
-    """Operation n with each call of a pin or of the bus object failing in turn; `check` looks at each error."""
-    at = 0
-    while True:
-        at += 1
+    """Operation n with each call of a pin or of the bus object failing in turn; `check` looks at each error.
+
+    How many have failed, and whether there was any call.
+    """
+    faults = 0
+    for at in samples(1):
         rig = Rig(port)
         a, b = rig.devices(**clocks)
         if warm:
@@ -103,11 +110,13 @@ async def failing_at_every_call(port, n, after, error, warm, check, **clocks):
         if len(names) < at:
             assert failed is None
             await all_is_well(rig, a, b)
-            return at
+            break
+        faults += 1
         check(failed, n, names[at - 1])
         if names[at - 1] == "try_lock" and after:
             rig.made[0].unlock()  # nobody can know that a lock was taken when its try_lock() has raised
         await all_is_well(rig, a, b)
+    return faults, bool(names)
 
 
 def record_calls(wire):
@@ -137,15 +146,15 @@ async def test_every_call_that_fails():
         for n in range(OPERATIONS):
             for after in (False, True):
                 for warm in (False, True):
-                    calls = await failing_at_every_call(port, n, after, None, warm, check) - 1
-                    assert calls > 0 or n == 8
-                    faults += calls
+                    failed, called = await failing_at_every_call(port, n, after, None, warm, check)
+                    assert called or n == 8
+                    faults += failed
     for port in SOME:
         for n in range(OPERATIONS):
             for after in (False, True):  # the clocks around a section, too
-                faults += (
-                    await failing_at_every_call(port, n, after, None, True, check, pre_clocks=8, post_clocks=8) - 1
-                )
+                clocks = {"pre_clocks": 8, "post_clocks": 8}
+                failed, _ = await failing_at_every_call(port, n, after, None, True, check, **clocks)
+                faults += failed
     print("faults: %d of SPI's calls, OSError" % faults)
 
 
@@ -160,7 +169,8 @@ async def test_every_call_that_raises_something_else():
         for port in SOME:
             for n in range(OPERATIONS):
                 for after in (False, True):
-                    faults += await failing_at_every_call(port, n, after, error, True, check) - 1
+                    failed, _ = await failing_at_every_call(port, n, after, error, True, check)
+                    faults += failed
     print("faults: %d of SPI's calls, other errors" % faults)
 
 
@@ -269,8 +279,7 @@ async def test_cancelled_at_every_step():
     for port in PORTS:
         for n in range(OPERATIONS):
             for obstacle in (nothing, lambda rig, a, b: use_key(a, 1), lambda rig, a, b: use_wire(b, 1)):
-                step = 0
-                while True:
+                for step in samples():
                     rig = Rig(port)
                     a, b = rig.devices()
                     before = asyncio.create_task(obstacle(rig, a, b))
@@ -284,7 +293,6 @@ async def test_cancelled_at_every_step():
                     await all_is_well(rig, a, b)
                     if done:
                         break
-                    step += 1
                 assert step > 0
 
 
@@ -295,8 +303,7 @@ async def nothing(rig, a, b):
 async def test_cancelled_in_the_first_use():
     """The first user of a bus that is made on first use, cancelled at any step, disturbs nobody."""
     for port in SOME:
-        step = 0
-        while True:
+        for step in samples():
             rig = Rig(port, factory="async")
             a, b = rig.devices()
             task = asyncio.create_task(a.read(1))
@@ -309,7 +316,6 @@ async def test_cancelled_in_the_first_use():
             await all_is_well(rig, a, b)
             if done:
                 break
-            step += 1
         assert step > 3
 
 

@@ -5,7 +5,8 @@ import sys
 
 from buslock import BusClosed, LockTimeout, NotHeld, SPIBus, TransferError
 from buslock_sim import SPI, SpiWire
-from spi_rig import PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
+from spi_rig import BUSIO, PORTS, SOME, SYNC, Echo, Rig, cancel, drive, go_on, rigs, sleep, use_key, use_wire
+from support.small import SMALL
 from support.turns import raises_async, turns
 
 CLOCK = "virtual"
@@ -79,7 +80,7 @@ async def selected_write_under_all(rig, device):
 
 
 def every_use(rig, device):
-    return (
+    uses = (
         lambda: device.write(b"\x01"),
         lambda: selected_write(device),
         lambda: held_write(device),
@@ -89,12 +90,14 @@ def every_use(rig, device):
         lambda: plain_write_under_all(rig, device),
         lambda: selected_write_under_all(rig, device),
     )
+    # A set-up inside of these, on a simulated busio, is more nested calls than a Pico has a stack for.
+    return uses[:6] if SMALL and rig.busio else uses
 
 
 async def test_the_set_up_runs_once_before_the_first_use():
     """However a device is used first, its set-up runs once before that, by whatever way it is used again."""
     for port in PORTS:
-        for n in range(8):
+        for n in range(6 if SMALL and port in BUSIO else 8):
             rig, setup, a, _ = rig_with_setup(port)
             await every_use(rig, a)[n]()
             assert rig.a.listen() == SETTING_UP + [b"\x01"], (port, n)

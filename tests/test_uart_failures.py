@@ -14,6 +14,7 @@ from buslock import (
 )
 from buslock_sim import ModbusNode
 from support import clock, modbus
+from support.small import sampled, samples
 from support.turns import raises_async, turns
 from uart_rig import (
     BUSIO,
@@ -243,11 +244,14 @@ OPERATIONS = 4
 
 async def test_cancelled_at_every_step():
     """An exchange cancelled at any step of its way leaves the line usable: the next one, of any node, is right."""
+    turn = 0
     for port in PORTS:
         for n in range(OPERATIONS if port in SOME else 2):
             for obstacle in (None, use_key, use_line) if port in SOME else (None,):
-                step = 0
-                while True:
+                turn += 1
+                if not sampled(turn):
+                    continue
+                for step in samples(0, 3 if port in SOME else 7):
                     rig = Rig(port)
                     if obstacle is None:
                         before = None
@@ -263,7 +267,6 @@ async def test_cancelled_at_every_step():
                     await all_is_well(rig)
                     if done:
                         break
-                    step += 3 if port in SOME else 7
                 assert step > 5
 
 
@@ -271,8 +274,7 @@ async def test_timed_out_at_every_step():
     """The same with a deadline around it: DeadlineExceeded, and the next exchange is right."""
     for port in SOME:
         for n in range(OPERATIONS):
-            ms = 0
-            while True:
+            for ms in samples(0, 3):
                 rig = Rig(port)
                 try:
                     async with deadline(ms):
@@ -283,7 +285,6 @@ async def test_timed_out_at_every_step():
                 await all_is_well(rig)
                 if done:
                     break
-                ms += 3
             assert ms > 0
 
 
@@ -350,10 +351,13 @@ async def failing_at_every_call(port, n, after, error, ours):
 
 async def test_every_call_that_fails():
     """Each call of the UART fails once, before or after its work: the error is ours, and the next one is right."""
-    faults = 0
+    faults = turn = 0
     for port in PORTS:
         for n in range(OPERATIONS if port in SOME else 1):
             for after in (False, True):
+                turn += 1
+                if not sampled(turn):
+                    continue
                 calls = await failing_at_every_call(port, n, after, None, ERRORS)
                 assert calls > 0
                 faults += calls
@@ -362,10 +366,13 @@ async def test_every_call_that_fails():
 
 async def test_every_call_that_raises_something_else():
     """The same with what is no OSError, and with Ctrl-C: it goes to the caller as it is."""
-    faults = 0
+    faults = turn = 0
     for error in (RuntimeError, KeyboardInterrupt):
         for port in SOME:
             for n in range(OPERATIONS):
+                turn += 1
+                if not sampled(turn):
+                    continue
                 faults += await failing_at_every_call(port, n, False, error, error)
     print("faults: %d of UART's calls, other errors" % faults)
 

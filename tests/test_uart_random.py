@@ -6,6 +6,7 @@ import random
 from buslock import NoReply, TransferError
 from buslock_sim import ModbusNode
 from buslock_sim.crc import crc16
+from support.small import SMALL
 from support.turns import turns
 from uart_rig import Rig
 
@@ -14,6 +15,7 @@ SLOW = ("test_10000_exchanges", "test_10000_exchanges_on_busio")
 TIME_LIMIT = 300
 
 REPLY_MS = 25
+SOME = 100 if SMALL else 500
 KINDS = ("silent", "late", "cut", "noise")
 
 
@@ -87,12 +89,12 @@ async def check_exchanges(port, n):
 
 async def test_500_exchanges():
     """500 exchanges over four nodes, with 5 % each of the replies lost, late, cut and noisy: no wrong answer."""
-    await check_exchanges("rp2", 500)
+    await check_exchanges("rp2", SOME)
 
 
 async def test_500_exchanges_on_busio():
     """The same on busio.UART."""
-    await check_exchanges("circuitpython", 500)
+    await check_exchanges("circuitpython", SOME)
 
 
 async def test_10000_exchanges():
