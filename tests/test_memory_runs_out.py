@@ -17,6 +17,7 @@ from memory_operations import (
     TRACED,
     in_time,
     machine_spi,
+    too_late,
     with_driver,
 )
 from memory_rig import (
@@ -100,6 +101,7 @@ def sweep_drivers(step=None, alone_with=(True, False)):
 def test_locks():
     """Locks, keys and deadlines: free, and where another task has them and gives them back meanwhile."""
     sweep(Locks, LOCKS, 13)
+    sweep(Locks, (too_late,), None, (False,), (False,))  # an alarm that cannot make its exception rings again
 
 
 def test_lazies():
