@@ -349,20 +349,21 @@ watched = []
 
 
 def watch_ticks():
-    """The library's modules ask a clock that counts, and so do those that are loaded later."""
-    if watched:
-        return
-    watched.append(True)
-    library = [sys.modules[name] for name in sys.modules if name[:8] == "buslock." and name[:11] != "buslock_sim"]
-    plain = sys.modules["buslock._rt"].ticks_ms
+    """The library's modules ask clocks that count, and so do those that are loaded later."""
+    library = [sys.modules[name] for name in sys.modules if name[:8] == "buslock."]
+    for module in library:
+        for name in ("ticks_ms", "ticks_us"):
+            if name in dir(module) and getattr(module, name) not in watched:
+                watched.append(counting(getattr(module, name)))
+                setattr(module, name, watched[-1])
 
-    def ticks_ms():
-        calls.called("ticks_ms")
+
+def counting(plain):
+    def ticks():
+        calls.called("ticks")
         return plain()
 
-    for module in library:
-        if "ticks_ms" in dir(module) and module.ticks_ms is plain:
-            module.ticks_ms = ticks_ms
+    return ticks
 
 
 async def use_i2c():
@@ -436,7 +437,7 @@ async def clock_fails(make, at, error):
     """Two tasks use it, and the clock raises when it is asked for the at-th time. False if it is not asked so often."""
     _, use, afterwards = await make()
     before = calls.calls
-    calls.fail_call(at=at, what="ticks_ms", error=error)
+    calls.fail_call(at=at, what="ticks", error=error)
     results = []
 
     async def user(name):
