@@ -12,7 +12,7 @@ import pytest
 
 from tools import runtimes, testfile
 
-RUNTIMES = list(runtimes.ALL)
+RUNTIMES = [runtime.name for runtime in runtimes.ALL.values() if runtime.default]  # those of boards: test_pico.py
 
 SAMPLE = """\
 import asyncio

@@ -195,7 +195,7 @@ def test_a_file_that_grows_is_followed(tmp_path):
 
 
 def test_the_view_fits_a_small_terminal(monkeypatch):
-    monkeypatch.setattr(live.shutil, "get_terminal_size", lambda: (40, 10))
+    monkeypatch.setattr(live.shutil, "get_terminal_size", lambda *size, **fallback: (40, 10))
     out = io.StringIO()
     screen = live.Screen(out)
     screen.show(reader.parse(DUMP)[0])
