@@ -398,6 +398,17 @@ def test_the_time_outside_of_a_loop():
     assert _rt.ticks_diff_us(5000, 5003) == -3
 
 
+def test_the_step_of_microseconds():
+    """US_STEP_MS is what they go on by, where that is milliseconds."""
+    steps = []
+    for _ in range(10):
+        start = us = _rt.ticks_us()
+        while us == start:
+            us = _rt.ticks_us()
+        steps.append(_rt.ticks_diff_us(us, start))
+    assert _rt.US_STEP_MS == min(steps) // 1000
+
+
 async def test_sleep_ms():
     start = clock.now()
     await _rt.sleep_ms(5000)
