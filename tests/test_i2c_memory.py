@@ -90,10 +90,10 @@ async def test_with_the_ports_own_result():
             else:
                 await device.read_register(0, 2)
         costs.append(allocated(before))
-    gc.enable()
     before = gc.mem_alloc()
     operation = device.read_register(0, 2)
     coroutine = allocated(before)
+    gc.enable()
     await operation
     assert costs[1] - costs[0] <= ROUNDS * coroutine
 
