@@ -39,6 +39,13 @@ from uart_rig import (
 )
 
 CLOCK = "virtual"
+LEFT_OUT = {
+    "pico": {
+        "more memory than a Pico has: two seconds of noise, each character an object of the simulator": (
+            "test_a_line_that_is_never_quiet",
+        ),
+    }
+}
 
 
 async def all_is_well(rig):
