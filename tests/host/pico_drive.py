@@ -61,7 +61,7 @@ async def run(baudrate: int) -> list[int]:
     desk.uart = wire = UARTWire(0, [ModbusNode(17, {0: 1, 1: 2})], de_pin=pins.UART_DE, line=WatchedLine)
     image = firmware.find()
     assert image is not None
-    board = Pico(image, {**flash.library()}, desk)
+    board = Pico(image, flash.library(), desk)
     await board.boot()
     try:
         _, errors = await board.run_code(MASTER.format(baudrate, pins.UART_DE), output=lambda text: None)
